@@ -1,0 +1,55 @@
+# `make` alone lists the targets. The first one that needs it sets up $(VENV), from constraints.txt.
+
+VENV ?= .venv
+STAMP := $(VENV)/.stamp
+BIN := $(VENV)/bin
+
+# The pins are for Python 3.11. Another version (3.11 or newer): make PYTHON=python3.12 ...
+PYTHON_OK := import sys; sys.exit(sys.version_info[:2] != (3, 11))
+PYTHON ?= $(firstword $(foreach p,python3.11 python3,$(shell $(p) -c '$(PYTHON_OK)' >/dev/null 2>&1 && echo $(p))))
+
+export MPLBACKEND ?= Agg
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test bench lint style types clean
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' \
+		| while IFS="$$(printf '\t')" read -r name text; do printf '  make %-7s %s\n' "$$name" "$$text"; done
+
+demo: $(STAMP) ## run examples/demo.py
+	$(BIN)/python examples/demo.py
+
+test: $(STAMP) ## run the tests and the examples in docstrings (all but those marked slow)
+	$(BIN)/python -m pytest
+
+bench: $(STAMP) ## run the benchmarks of the transform
+	$(BIN)/python -m benchmarks.transform
+
+lint: style types ## check style, format and types
+
+style: $(STAMP) ## check style and format only (ruff)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP) ## check types only (mypy on src)
+	$(BIN)/mypy
+
+clean: ## remove the environment, caches and build products
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+	find src tests benchmarks examples -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+$(STAMP): pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { \
+		echo "Python 3.11 was not found: neither python3.11 nor python3 is one." >&2; \
+		echo "Install it, or name another (3.11 or newer): make PYTHON=/path/to/python" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "'$(PYTHON)' is not a working Python 3.11 or newer, which the versions in constraints.txt need." >&2; exit 1; }
+	@echo "Setting up $(VENV) with $(PYTHON): takes a minute or two"
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade --constraint constraints.txt pip setuptools
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --build-constraint constraints.txt \
+		--editable '.[dev,plot,aeon]'
+	@touch $@
