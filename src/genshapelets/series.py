@@ -1,0 +1,539 @@
+"""RaggedSeries: a batch of time series, each with its own times, with values missing anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from genshapelets.tables import as_floats, as_instants, name_series, read_long
+
+_DOUBLE_EPS = float(np.finfo(np.float64).eps)
+_NANOSECONDS = 10**9  # in a second
+
+
+class OneSeries(NamedTuple):
+    """One series of a batch: times (n_times,) and values (n_channels, n_times), NaN = missing."""
+
+    times: NDArray[np.float64]
+    values: NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RaggedSeries:
+    """A batch of series of differing lengths, in flat arrays.
+
+    Series i is the rows ``row_offsets[i]:row_offsets[i + 1]`` of `times` and `values`. Make one by
+    `from_arrays` or `from_long`, which check the data; the constructor itself trusts its arguments.
+    All arrays are read-only.
+
+    Attributes
+    ----------
+    times : (n_rows,) float64
+        Strictly increasing within each series. Seconds since `time_origin` if the times are
+        datetimes.
+    values : (n_rows, n_channels) float32 or float64
+        NaN = not observed. At least one value of each series is observed.
+    row_offsets : (n_series + 1,) int64
+    time_precision : float
+        Relative rounding of the times as they were given: eps of their dtype.
+    channel_names : tuple of str, or None
+    series_ids : (n_series,) array, or None
+        The labels of the series in the long table they were read from.
+    time_origin : numpy.datetime64 (ns), or None
+        If the times are datetimes, the earliest one of the batch as it was made (a selection keeps
+        it); None if they are numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> series = RaggedSeries.from_arrays(
+    ...     [[[1.0, np.nan, 3.0]], [[5.0, 6.0]]], times=[[0.0, 0.5, 2.0], [1.0, 4.0]]
+    ... )
+    >>> series
+    RaggedSeries(2 series, 1 channel, 2 to 3 times each, 20.0 % of values missing, float64)
+    >>> series.row_offsets
+    array([0, 3, 5])
+    >>> series[1].times, series[1].values
+    (array([1., 4.]), array([[5., 6.]]))
+    >>> {name: column.tolist() for name, column in series[1:].to_long().items()}
+    {'series': [0, 0], 'time': [1.0, 4.0], 'channel_0': [5.0, 6.0]}
+    """
+
+    times: NDArray[np.float64]
+    values: NDArray[Any]
+    row_offsets: NDArray[np.int64]
+    time_precision: float = _DOUBLE_EPS
+    channel_names: tuple[str, ...] | None = None
+    series_ids: NDArray[Any] | None = None
+    time_origin: np.datetime64 | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("times", "values", "row_offsets", "series_ids"):
+            array = getattr(self, name)
+            if array is not None:
+                array = array.view()  # so that the caller's own array stays writeable
+                array.flags.writeable = False
+                object.__setattr__(self, name, array)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        RaggedSeries.__init__(self, **state)  # a pickle forgets that arrays are read-only
+
+    # Making a batch
+
+    @classmethod
+    def from_arrays(
+        cls, values: Any, times: Any = None, *, channel_names: Sequence[str] | None = None
+    ) -> RaggedSeries:
+        """Make a batch from arrays of values and of times.
+
+        Parameters
+        ----------
+        values : (n_series, n_channels, n_times) or sequence of (n_channels, n_times_i) arrays
+            NaN, or masked, = not observed. float32 stays float32, other numbers become float64.
+        times : None, (n_times,), (n_series, n_times), or sequence of (n_times_i,) vectors
+            None counts 0, 1, 2, …; one vector is shared by all series. Numbers or datetime64.
+        channel_names : sequence of n_channels str, optional
+
+        Examples
+        --------
+        >>> RaggedSeries.from_arrays(np.zeros((4, 2, 10)), times=np.linspace(0, 1, 10))
+        RaggedSeries(4 series, 2 channels, 10 times each, 0.0 % of values missing, float64)
+        """
+        listed = _listed(values)
+        if listed is None:
+            array = as_floats(values, "values")
+            if array.ndim != 3:
+                raise ValueError(
+                    "values must be a (n_series, n_channels, n_times) array or a list of "
+                    f"(n_channels, n_times) arrays; got an array of shape {array.shape}. "
+                    "Use values[:, None, :] for univariate series, one in each row, "
+                    "or values[None] for a single (n_channels, n_times) series."
+                )
+            n_series, n_channels, n_times = array.shape
+            lengths = np.full(n_series, n_times, np.int64)
+            flat = np.empty((n_series * n_times, n_channels), array.dtype)
+            flat.reshape(n_series, n_times, n_channels)[...] = array.transpose(0, 2, 1)
+        else:
+            flat, lengths = _flatten(listed)
+        instants, time_precision = _match_times(times, lengths)
+        return cls._checked(
+            instants,
+            flat,
+            _offsets(lengths),
+            time_precision=time_precision,
+            channel_names=channel_names,
+        )
+
+    @classmethod
+    def from_long(
+        cls,
+        frame: Any,
+        *,
+        series: str,
+        time: str,
+        channels: Sequence[str] | None = None,
+        variable: str | None = None,
+        value: str | None = None,
+    ) -> RaggedSeries:
+        """Make a batch from a long table.
+
+        Either with one row for each (series, time) and one column for each channel
+        (``channels=[…]``), or with one row for each observation (``variable=`` and ``value=``).
+        Rows may come in any order; the series are numbered by first appearance.
+
+        Parameters
+        ----------
+        frame : dataframe or dict
+            pandas, polars, pyarrow, anything with ``__arrow_c_stream__`` or ``__dataframe__``, or a
+            dict of vectors.
+        series, time : str
+            Names of the columns that say which series, and when: numbers or datetimes (datetimes
+            with a zone become UTC).
+        channels : sequence of str
+            The columns of values. With `variable`: the variables to take, in this order (others are
+            left out; one that is nowhere in the table is a channel without observations); by
+            default all of them, sorted.
+        variable, value : str
+            Names of the columns that say which channel, and its value.
+
+        Examples
+        --------
+        >>> table = {"who": ["a", "b", "a"], "when": [3, 1, 2], "hr": [80.0, 60.0, np.nan]}
+        >>> batch = RaggedSeries.from_long(table, series="who", time="when", channels=["hr"])
+        >>> batch.series_ids.tolist(), batch[0].times, batch[0].values
+        (['a', 'b'], array([2., 3.]), array([[nan, 80.]]))
+        """
+        chosen = None if channels is None else _as_names(channels)
+        table = read_long(frame, series, time, chosen, variable, value)
+        return cls._checked(
+            table.instants,
+            table.values,
+            _offsets(table.lengths),
+            time_precision=_precision(table.instants),
+            channel_names=table.channels,
+            series_ids=table.series_ids,
+        )
+
+    @classmethod
+    def concatenate(cls, batches: Iterable[RaggedSeries]) -> RaggedSeries:
+        """Join batches with the same channels into one, in order.
+
+        Identifiers are kept if every batch has them. Datetimes are counted anew from the earliest
+        origin.
+
+        Examples
+        --------
+        >>> ones = RaggedSeries.from_arrays(np.ones((1, 2, 3)))
+        >>> len(RaggedSeries.concatenate([ones, ones]))
+        2
+        """
+        parts = list(batches)
+        if not parts:
+            raise ValueError("a batch needs at least one series; got no batches to concatenate.")
+        first = parts[0]
+        for i, part in enumerate(parts):
+            if (part.n_channels, part.channel_names) != (first.n_channels, first.channel_names):
+                raise ValueError(
+                    f"batches must have the same channels; batch {i} has {part.n_channels} named "
+                    f"{part.channel_names}, batch 0 has {first.n_channels} named "
+                    f"{first.channel_names}. Select and name the channels alike."
+                )
+            if (part.time_origin is None) != (first.time_origin is None):
+                raise ValueError(
+                    f"batches 0 and {i} must both have datetimes or both have numbers as times. "
+                    "Convert one of them before making the batch."
+                )
+        ids = [part.series_ids for part in parts if part.series_ids is not None]
+        if len({array.dtype.kind for array in ids}) > 1:
+            ids = [array.astype(object) for array in ids]
+        return cls._checked(
+            np.concatenate([part.to_user_time(part.times) for part in parts]),
+            np.concatenate([part.values for part in parts]),
+            _offsets(np.concatenate([part.lengths for part in parts])),
+            time_precision=max(part.time_precision for part in parts),
+            channel_names=first.channel_names,
+            series_ids=np.concatenate(ids) if len(ids) == len(parts) else None,
+        )
+
+    @classmethod
+    def _checked(
+        cls,
+        instants: NDArray[Any],
+        values: NDArray[Any],
+        row_offsets: NDArray[np.int64],
+        *,
+        time_precision: float,
+        channel_names: Sequence[str] | None = None,
+        series_ids: NDArray[Any] | None = None,
+    ) -> RaggedSeries:
+        """Check everything that a batch promises, count datetimes in seconds, and make it."""
+        if channel_names is not None:
+            channel_names = tuple(map(str, _as_names(channel_names)))
+        if len(row_offsets) == 1:
+            raise ValueError("a batch needs at least one series; got none.")
+        if values.shape[1] == 0:
+            raise ValueError("a batch needs at least one channel; got none.")
+        if channel_names is not None and len(channel_names) != values.shape[1]:
+            raise ValueError(
+                f"channel_names must name each of the {values.shape[1]} channels; "
+                f"got {len(channel_names)} names."
+            )
+        lengths = np.diff(row_offsets)
+        if not lengths.all():
+            which = name_series(int(lengths.argmin()), series_ids)
+            raise ValueError(f"{which} has no times. Leave out empty series first.")
+
+        def locate(row: Any) -> tuple[str, int]:
+            """Name the series that a row belongs to, and the row's position in it."""
+            index = int(np.searchsorted(row_offsets, row, side="right")) - 1
+            return name_series(index, series_ids), int(row - row_offsets[index])
+
+        is_date = instants.dtype.kind == "M"
+        invalid = np.isnat(instants) if is_date else ~np.isfinite(instants)
+        if invalid.any():
+            row = invalid.argmax()
+            which, at = locate(row)
+            raise ValueError(
+                f"times of {which} must be finite; got {instants[row]} at position {at}. "
+                "Drop observations without a time first."
+            )
+        time_origin = instants.min() if is_date else None
+        times = _seconds(instants - time_origin) if is_date else instants.astype(np.float64)
+        stalled = np.diff(times) <= 0
+        stalled[row_offsets[1:-1] - 1] = False  # from one series to the next
+        if stalled.any():
+            row = stalled.argmax()
+            which, at = locate(row)
+            if instants[row] < instants[row + 1]:
+                cure = "They are too close for float64: count time from a later origin."
+            elif instants[row] == instants[row + 1]:
+                cure = "Merge repeated observations first."
+            else:
+                cure = "Sort the observations by time first."
+            raise ValueError(
+                f"times of {which} must strictly increase; got {instants[row]} then "
+                f"{instants[row + 1]} at positions {at} and {at + 1}. {cure}"
+            )
+        infinite = np.isinf(values)
+        if infinite.any():
+            row, channel = np.unravel_index(infinite.argmax(), values.shape)
+            which, at = locate(row)
+            named = f" ({channel_names[channel]})" if channel_names else ""
+            raise ValueError(
+                f"values of {which} must be finite, or NaN if not observed; got "
+                f"{values[row, channel]} in channel {channel}{named} at position {at}. "
+                "Replace infinite values first."
+            )
+        observed = np.logical_or.reduceat(~np.isnan(values).all(axis=1), row_offsets[:-1])
+        if not observed.all():
+            which = name_series(int(observed.argmin()), series_ids)
+            raise ValueError(f"{which} has no observation: all values are NaN. Leave it out first.")
+        return cls(
+            times=times,
+            values=values,
+            row_offsets=row_offsets,
+            time_precision=time_precision,
+            channel_names=channel_names,
+            series_ids=series_ids,
+            time_origin=time_origin,
+        )
+
+    # Reading a batch
+
+    @property
+    def n_series(self) -> int:
+        """Number of series."""
+        return len(self.row_offsets) - 1
+
+    @property
+    def n_channels(self) -> int:
+        """Number of channels."""
+        return int(self.values.shape[1])
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Number of times of each series, (n_series,)."""
+        return np.diff(self.row_offsets)
+
+    @property
+    def spans(self) -> NDArray[np.float64]:
+        """Last minus first time of each series, (n_series,)."""
+        return self.times[self.row_offsets[1:] - 1] - self.times[self.row_offsets[:-1]]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the values: float32 or float64."""
+        return self.values.dtype
+
+    def __len__(self) -> int:
+        return self.n_series
+
+    def __iter__(self) -> Iterator[OneSeries]:
+        return (self[i] for i in range(self.n_series))
+
+    @overload
+    def __getitem__(self, key: int) -> OneSeries: ...
+    @overload
+    def __getitem__(self, key: slice | ArrayLike) -> RaggedSeries: ...
+    def __getitem__(self, key: Any) -> OneSeries | RaggedSeries:
+        """Return one series (views) for an int; a batch for a slice, a list of ints or a mask."""
+        if isinstance(key, int | np.integer) and not isinstance(key, bool):
+            if not -self.n_series <= key < self.n_series:
+                raise IndexError(f"series {key} is out of range; the batch has {self.n_series}.")
+            start, stop = self.row_offsets[key % self.n_series :][:2]
+            return OneSeries(self.times[start:stop], self.values[start:stop].T)
+        if not isinstance(key, slice):
+            key = np.asarray(key)
+            if key.ndim != 1:
+                raise TypeError(
+                    "a batch is indexed by an int, a slice, a list of ints or a mask; "
+                    f"got an array of {key.ndim} dimensions."
+                )
+            key = key if key.size else np.empty(0, int)
+        chosen = np.arange(self.n_series)[key]
+        if chosen.size == 0:
+            raise ValueError("a batch needs at least one series; the selection is empty.")
+        starts = self.row_offsets[chosen]
+        row_offsets = _offsets(self.lengths[chosen])
+        rows: Any
+        if isinstance(key, slice) and key.step in (None, 1):
+            rows = slice(starts[0], starts[0] + row_offsets[-1])  # a view
+        else:
+            rows = np.repeat(starts - row_offsets[:-1], np.diff(row_offsets))
+            rows += np.arange(row_offsets[-1])
+        return replace(
+            self,
+            times=self.times[rows],
+            values=self.values[rows],
+            row_offsets=row_offsets,
+            series_ids=None if self.series_ids is None else self.series_ids[chosen],
+        )
+
+    def __repr__(self) -> str:
+        shortest, longest = self.lengths.min(), self.lengths.max()
+        times = f"{longest}" if shortest == longest else f"{shortest} to {longest}"
+        return (
+            f"RaggedSeries({self.n_series} series, "
+            f"{self.n_channels} channel{'s' if self.n_channels > 1 else ''}, "
+            f"{times} time{'s' if longest > 1 else ''} each, "
+            f"{np.isnan(self.values).mean():.1%} of values missing, {self.dtype})"
+        ).replace("%", " %")
+
+    def to_user_time(self, t: Any) -> Any:
+        """Return times of this batch as the user gave them: datetime64[ns], or `t` itself.
+
+        Parameters
+        ----------
+        t : float or array
+            Seconds since `time_origin`; returned as it is if the batch has no origin.
+
+        Examples
+        --------
+        >>> days = np.array(["2020-01-01", "2020-01-03"], dtype="datetime64[D]")
+        >>> RaggedSeries.from_arrays(np.ones((1, 1, 2)), days).to_user_time(0.5)
+        np.datetime64('2020-01-01T00:00:00.500000000')
+        """
+        if self.time_origin is None:
+            return t
+        seconds = np.asarray(t, np.float64)
+        whole = np.floor(seconds)  # taken apart, so that the product does not round
+        fraction = np.rint((seconds - whole) * _NANOSECONDS)
+        return self.time_origin + whole.astype("m8[s]") + fraction.astype("m8[ns]")
+
+    def to_long(self) -> dict[str, NDArray[Any]]:
+        """Return the batch as the columns of a table: series, time, then one for each channel.
+
+        ``pandas.DataFrame(batch.to_long())`` or ``polars.DataFrame(batch.to_long())`` makes it a
+        dataframe, and `from_long` reads it back without loss.
+
+        Returns
+        -------
+        dict of (n_rows,) arrays
+            "series" (`series_ids`, or 0, 1, …), "time" (datetimes if the batch has an origin), and
+            a column named by `channel_names`, or "channel_0", "channel_1", ….
+        """
+        names = self.channel_names or tuple(f"channel_{i}" for i in range(self.n_channels))
+        for name in ("series", "time"):
+            if name in names:
+                raise ValueError(f"a channel must not be named {name!r} in a table. Rename it.")
+        ids = np.arange(self.n_series) if self.series_ids is None else self.series_ids
+        if len(set(ids.tolist())) < self.n_series:
+            raise ValueError(
+                "series_ids must be distinct, or a table mixes series up. "
+                "Use dataclasses.replace(batch, series_ids=None) to number the series."
+            )
+        times = self.to_user_time(self.times)
+        if self.time_precision > _DOUBLE_EPS and (times == times.astype(np.float32)).all():
+            times = times.astype(np.float32)
+        columns = {"series": np.repeat(ids, self.lengths), "time": times}
+        return columns | dict(zip(names, self.values.T.copy(), strict=True))
+
+
+def _offsets(lengths: NDArray[Any]) -> NDArray[np.int64]:
+    """Return where each series starts, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def _listed(data: Any) -> list[Any] | None:
+    """Return a sequence of arrays (a list, tuple, or object array of them) as a list, else None."""
+    if not isinstance(data, list | tuple):
+        data = np.asarray(data) if not isinstance(data, np.ndarray) else data
+        if data.dtype != object or data.ndim != 1:
+            return None
+    return list(data)
+
+
+def _as_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return channel names as a tuple, none of them twice."""
+    names = (names,) if isinstance(names, str) else tuple(names)
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise ValueError(f"channel names must be distinct; got {name!r} twice. Rename one.")
+    return names
+
+
+def _flatten(arrays: list[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Put (n_channels, n_times_i) arrays one after another, channels last; and their n_times."""
+    floats = [as_floats(array, f"values of series {i}") for i, array in enumerate(arrays)]
+    for i, array in enumerate(floats):
+        if array.ndim != 2:
+            cure = "Use x[None, :] for a univariate series." if array.ndim == 1 else ""
+            raise ValueError(
+                f"values of series {i} must be a (n_channels, n_times) array; "
+                f"got shape {array.shape}. {cure}".rstrip()
+            )
+    counts = [array.shape[0] for array in floats]
+    usual = max(set(counts), key=counts.count, default=0)
+    for i, count in enumerate(counts):
+        if count != usual:
+            raise ValueError(
+                f"all series must have the same channels; series {i} has {count}, others have "
+                f"{usual}. Fill a channel that was not observed with NaN."
+            )
+    lengths = np.array([array.shape[1] for array in floats], np.int64)
+    dtype = np.result_type(*floats) if floats else np.dtype(np.float64)
+    flat = np.empty((lengths.sum(), usual), dtype)
+    if floats:
+        np.concatenate([array.T for array in floats], out=flat)
+    return flat, lengths
+
+
+def _seconds(durations: NDArray[np.timedelta64]) -> NDArray[np.float64]:
+    """Return nanoseconds as seconds, rounded once."""
+    whole, rest = np.divmod(durations.astype(np.int64), _NANOSECONDS)
+    return whole + rest / _NANOSECONDS
+
+
+def _precision(*instants: NDArray[Any]) -> float:
+    """Return the relative rounding of times as given."""
+    floats = [array.dtype for array in instants if array.dtype.kind == "f"]
+    return max([_DOUBLE_EPS, *(float(np.finfo(dtype).eps) for dtype in set(floats))])
+
+
+def _match_times(times: Any, lengths: NDArray[np.int64]) -> tuple[NDArray[Any], float]:
+    """Return the times of all series one after another, (n_rows,), and their precision."""
+    n_series = len(lengths)
+    if times is None:
+        starts = _offsets(lengths)
+        counted = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
+        return counted, _DOUBLE_EPS
+    vectors = _listed(times)
+    if vectors is None or not vectors or np.ndim(vectors[0]) == 0:
+        shared = as_instants(times, "times")
+        if shared.ndim == 1:
+            wrong = lengths != shared.size
+            if wrong.any():
+                i = wrong.argmax()
+                raise ValueError(
+                    f"times and values of series {i} must have the same length; got "
+                    f"{shared.size} times (shared by all series) and {lengths[i]} values. "
+                    "Give one vector of times for each series if they differ."
+                )
+            return np.tile(shared, n_series), _precision(shared)
+        if shared.ndim != 2:
+            raise ValueError(
+                "times must be one shared vector or one vector for each series; "
+                f"got shape {shared.shape}."
+            )
+        vectors = list(shared)
+    if len(vectors) != n_series:
+        raise ValueError(
+            f"times must hold one vector for each of the {n_series} series; got {len(vectors)}."
+        )
+    instants = [as_instants(vector, f"times of series {i}") for i, vector in enumerate(vectors)]
+    for i, vector in enumerate(instants):
+        if vector.shape != (lengths[i],):
+            raise ValueError(
+                f"times and values of series {i} must have the same length; got times of shape "
+                f"{vector.shape} and {lengths[i]} values."
+            )
+        if (vector.dtype.kind == "M") != (instants[0].dtype.kind == "M"):
+            raise TypeError(
+                f"times must be all numbers or all datetimes; series 0 has {instants[0].dtype}, "
+                f"series {i} has {vector.dtype}. Convert one of them first."
+            )
+    return np.concatenate(instants), _precision(*instants)

@@ -1,0 +1,269 @@
+"""Reading what users bring, dataframes above all, into NumPy arrays: the border of `series`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class LongTable(NamedTuple):
+    """A long table, sorted by series and time; one row for each (series, time)."""
+
+    instants: NDArray[Any]  # (n_rows,) numbers or datetime64[ns]
+    values: NDArray[Any]  # (n_rows, n_channels)
+    lengths: NDArray[np.int64]  # (n_series,) rows of each series
+    series_ids: NDArray[Any]  # (n_series,)
+    channels: tuple[Any, ...]
+
+
+class Column(NamedTuple):
+    """One column: its entries, and which of them are null (null, None, NaN or NaT)."""
+
+    array: NDArray[Any]
+    nulls: NDArray[np.bool_]
+
+
+def read_long(
+    frame: Any,
+    series: Hashable,
+    time: Hashable,
+    channels: tuple[Any, ...] | None,
+    variable: Hashable | None,
+    value: Hashable | None,
+) -> LongTable:
+    """Read a long table of either form; see `RaggedSeries.from_long`."""
+    if variable is None and value is None and channels is not None:
+        keys, measured = [series, time], list(channels)
+    elif variable is not None and value is not None:
+        keys, measured = [series, time, variable], [value]
+    else:
+        raise TypeError(
+            "from_long needs either channels=[…] (one column for each channel) "
+            "or both variable= and value= (one row for each observation)."
+        )
+    columns = read_columns(frame, keys + measured)
+    if columns[0].array.size == 0:
+        raise ValueError("a batch needs at least one series; the table has no rows.")
+    for name, column in zip(keys, columns, strict=False):
+        if column.nulls.any():
+            raise ValueError(
+                f"column {name!r} must not have nulls; got one in row {column.nulls.argmax()} "
+                "(counted from 0). Drop or fill such rows first."
+            )
+    codes, series_ids = factorise(columns[0].array)
+    instants = as_instants(columns[1].array, f"column {time!r}")
+    floats = [
+        as_floats(column.array, f"column {name!r}")
+        for name, column in zip(measured, columns[len(keys) :], strict=True)
+    ]
+    sort_keys = [codes, instants]  # most important first
+    if variable is not None:
+        codes_of_variable, variables = factorise(columns[2].array)
+        if channels is None:  # numbers before strings
+            channels = tuple(sorted(variables.tolist(), key=lambda v: (isinstance(v, str), v)))
+        place = {name: i for i, name in enumerate(channels)}
+        channel = np.array([place.get(v, -1) for v in variables.tolist()])[codes_of_variable]
+        kept = channel >= 0
+        sort_keys = [key[kept] for key in (codes, instants, channel)]
+        floats = [floats[0][kept]]
+    assert channels is not None
+
+    order = np.lexsort(sort_keys[::-1])
+    sort_keys = [key[order] for key in sort_keys]
+    changes = [key[1:] != key[:-1] for key in sort_keys]
+    repeated = ~np.logical_or.reduce(changes)
+    if repeated.any():
+        at = repeated.argmax()
+        what = name_series(sort_keys[0][at], series_ids)
+        if variable is not None:
+            what += f", variable {channels[sort_keys[2][at]]!r},"
+        raise ValueError(
+            f"{what} has more than one row at time {sort_keys[1][at]}. "
+            "Merge repeated observations first."
+        )
+    is_new = np.ones(order.size, bool)
+    is_new[1:] = changes[0] | changes[1]
+    dtype = np.result_type(np.float32, *floats)
+    values = np.full((np.count_nonzero(is_new), len(channels)), np.nan, dtype)
+    if variable is None:
+        for i, column_of_floats in enumerate(floats):
+            values[:, i] = column_of_floats[order]
+    else:
+        values[np.cumsum(is_new) - 1, sort_keys[2]] = floats[0][order]
+    lengths = np.bincount(sort_keys[0][is_new], minlength=series_ids.size)
+    return LongTable(sort_keys[1][is_new], values, lengths, series_ids, channels)
+
+
+def read_columns(frame: Any, names: Sequence[Hashable]) -> list[Column]:
+    """Read the named columns of a dataframe or dict of vectors, all of one length.
+
+    Numbers and datetimes (in UTC) keep a NumPy dtype, anything else may be an object array.
+    """
+    if not isinstance(frame, Mapping):
+        frame = _open(frame)
+        known, get = frame.columns, frame.get_column
+    else:
+        known, get = list(frame), lambda name: _recognise(frame[name])
+    for name in names:
+        if name not in known:
+            raise ValueError(f"there is no column {name!r}; the table's columns are {known}.")
+    columns = [_read(get(name)) for name in names]
+    for name, column in zip(names, columns, strict=True):
+        if column.array.shape != (columns[0].array.size,):
+            raise ValueError(
+                f"columns must be vectors of one length; got shape {columns[0].array.shape} for "
+                f"{names[0]!r} and {column.array.shape} for {name!r}."
+            )
+    return columns
+
+
+def factorise(array: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return codes and distinct labels, by first appearance: ``labels[codes]`` is the array.
+
+    A dict does it for labels of any type, without sorting them.
+
+    >>> codes, labels = factorise(np.array(["b", "a", "b"]))
+    >>> codes.tolist(), labels.tolist()
+    ([0, 1, 0], ['b', 'a'])
+    """
+    entries = array.tolist()
+    lookup = {label: code for code, label in enumerate(dict.fromkeys(entries))}
+    codes = np.fromiter(map(lookup.__getitem__, entries), np.int64, len(entries))
+    first = np.empty(len(lookup), np.int64)
+    first[codes[::-1]] = np.arange(len(entries))[::-1]  # the last assignment stays
+    labels = np.asarray(array)[first]
+    if labels.dtype == object and all(isinstance(label, str) for label in labels):
+        text = labels.astype(str)
+        labels = text if (text == labels).all() else labels  # a trailing NUL would be lost
+    return codes, labels
+
+
+def as_floats(values: Any, what: str) -> NDArray[Any]:
+    """Return numbers as float32 or float64, masked ones as NaN; `what` names them in an error."""
+    array = _as_array(values)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(
+            f"{what} must be real numbers; got dtype {array.dtype}. Convert them to floats first."
+        )
+    is_single = array.dtype.kind == "f" and array.dtype.itemsize <= 4
+    array = array.astype(np.float32 if is_single else np.float64, copy=False)
+    return np.asarray(array.filled(np.nan) if isinstance(array, np.ma.MaskedArray) else array)
+
+
+def as_instants(times: Any, what: str) -> NDArray[Any]:
+    """Return times as an array of numbers, or of datetime64[ns]; masked ones as NaN or NaT."""
+    array = _as_array(times)
+    if array.dtype.kind not in "iufM":
+        raise TypeError(
+            f"{what} must be numbers or datetime64; got dtype {array.dtype}. Convert them first, "
+            "for example by np.asarray(times, dtype='datetime64[ns]') or by "
+            "durations / np.timedelta64(1, 's')."
+        )
+    is_date = array.dtype.kind == "M"
+    if isinstance(array, np.ma.MaskedArray):
+        gap: Any = np.datetime64("NaT") if is_date else np.nan
+        dtype = array.dtype if is_date else np.result_type(array, np.float16)
+        array = np.where(array.mask, gap, array.data.astype(dtype))
+    if is_date and array.dtype != np.dtype("M8[ns]"):
+        exact = array.astype("M8[ns]")
+        lost = (exact.astype(array.dtype) != array) & ~np.isnat(array)
+        if lost.any():
+            raise ValueError(
+                f"{what} must fit datetime64[ns], the years 1678 to 2262; got {array[lost][0]}. "
+                "Use numbers as times instead."
+            )
+        array = exact
+    return array
+
+
+def name_series(index: int, series_ids: NDArray[Any] | None) -> str:
+    """Name a series in an error message."""
+    return f"series {index}" + ("" if series_ids is None else f" (id {series_ids[index]})")
+
+
+def _as_array(data: Any) -> NDArray[Any]:
+    """Return anything as an array: a masked one stays so, pandas times with a zone are in UTC."""
+    if isinstance(data, np.ndarray):
+        return data
+    return np.asarray(data, dtype=f"M8[{data.dtype.unit}]" if _has_zone(data) else None)
+
+
+def _has_zone(data: Any) -> bool:
+    """Tell whether these are pandas times with a zone."""
+    return hasattr(getattr(data, "dtype", None), "tz")
+
+
+def _open(frame: Any) -> Any:
+    """Return the frame as an eager narwhals dataframe."""
+    import narwhals as nw
+
+    try:
+        return nw.from_native(frame, eager_only=True)
+    except TypeError:
+        if hasattr(frame, "__arrow_c_stream__"):
+            try:
+                import pyarrow as pa
+            except ImportError as error:
+                raise ImportError(
+                    f"reading a {type(frame).__name__} needs pyarrow: pip install pyarrow"
+                ) from error
+            return nw.from_native(pa.table(frame), eager_only=True)
+        if hasattr(frame, "__dataframe__"):
+            return nw.from_native(_interchange(frame), eager_only=True)
+        raise TypeError(
+            "frame must be a dataframe (pandas, polars, pyarrow, or any with __arrow_c_stream__ or "
+            f"__dataframe__) or a dict of vectors; got {type(frame).__name__}. "
+            "Collect a lazy frame first."
+        ) from None
+
+
+def _interchange(frame: Any) -> Any:
+    """Read a frame that only speaks the interchange protocol, by pyarrow or else by pandas."""
+    try:
+        from pyarrow.interchange import from_dataframe
+    except ImportError:
+        try:
+            from pandas.api.interchange import from_dataframe
+        except ImportError as error:
+            raise ImportError(
+                f"reading a {type(frame).__name__} needs pyarrow or pandas: pip install pyarrow"
+            ) from error
+    return from_dataframe(frame)
+
+
+def _recognise(vector: Any) -> Any:
+    """Wrap a pandas, polars or pyarrow vector by narwhals; make anything else an array."""
+    import narwhals as nw
+
+    if isinstance(vector, np.ndarray):
+        return vector
+    wrapped = nw.from_native(vector, series_only=True, pass_through=True)
+    return wrapped if isinstance(wrapped, nw.Series) else _as_array(vector)
+
+
+def _read(column: Any) -> Column:
+    """Read one NumPy vector or narwhals series."""
+    if isinstance(column, np.ndarray):
+        array = column
+        nulls = np.zeros(array.shape, bool) | getattr(column, "mask", False)
+        if array.dtype == object:
+            nulls |= (array == None) | (array != array)  # noqa: E711
+    else:
+        import narwhals as nw
+
+        nulls = column.is_null().to_numpy()
+        native = column.to_native()
+        if _has_zone(native):  # narwhals 2.28 does not know pandas zones such as America/New_York
+            return Column(_as_array(native), nulls)
+        if isinstance(column.dtype, nw.Datetime) and column.dtype.time_zone is not None:
+            column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        has_no_null_in_numpy = column.dtype.is_integer() or column.dtype == nw.Boolean
+        if column.dtype.is_decimal() or (nulls.any() and has_no_null_in_numpy):
+            column = column.cast(nw.Float64)
+        array = column.to_numpy()
+    if array.dtype.kind in "fM":
+        nulls = nulls | np.isnan(np.asarray(array))
+    return Column(array, nulls)
