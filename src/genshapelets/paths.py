@@ -1,0 +1,242 @@
+"""Series become paths: continuous, piecewise linear, known everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .parallel import kernel, run_blocks
+from .series import RaggedSeries
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    r"""A batch of piecewise-linear paths, one for each series, in float64.
+
+    Each channel runs in straight lines through its own observations and is held constant before its
+    first and after its last one:
+    :math:`f_d(t) = x_{a} + (x_{b} - x_{a})(t - t_a)/(t_b - t_a)` between neighbouring observations
+    :math:`a, b` of channel :math:`d`. A channel that a series never observes takes the fill value.
+
+    Make one with `interpolate`. It is the slow part of preparing data and does not depend on the
+    shapelets, so prepare once and pass it to a transform as often as you like.
+
+    Attributes
+    ----------
+    knots : (rows,) array
+        Times of the knots, counted from the first time of their own series.
+    values : (rows, channels) array
+        Values at the knots.
+    row_offsets : (series + 1,) array
+        Series i owns the rows ``row_offsets[i]:row_offsets[i + 1]``.
+    origin : (series,) array
+        First time of each series.
+    step : (series,) array
+        Sampling step of the regularly sampled series; 0 for all others.
+    """
+
+    knots: Array
+    values: Array
+    row_offsets: Index
+    origin: Array
+    step: Array
+
+    def __len__(self) -> int:
+        return len(self.origin)
+
+    def __repr__(self) -> str:
+        regular = int((self.step > 0).sum())
+        return (
+            f"Paths({len(self)} paths, {self.n_channels} channels, {len(self.knots)} knots, "
+            f"{regular} regularly sampled)"
+        )
+
+    @property
+    def n_channels(self) -> int:
+        """Number of channels."""
+        return self.values.shape[1]
+
+    @cached_property
+    def lengths(self) -> Index:
+        """Number of knots of each path."""
+        return np.diff(self.row_offsets)
+
+    @cached_property
+    def spans(self) -> Array:
+        """Last minus first time of each path."""
+        return self.knots[self.row_offsets[1:] - 1]
+
+    @cached_property
+    def common_step(self) -> float:
+        """The one step on which every path is sampled; 0 if there is none."""
+        steps = self.step[self.lengths > 1]
+        if not len(steps):
+            return 1.0
+        return float(steps[0]) if (steps == steps[0]).all() else 0.0
+
+    @cached_property
+    def centre(self) -> Array:
+        """Mean of each path's knots, (series, channels)."""
+        sums = np.add.reduceat(self.values, self.row_offsets[:-1], axis=0)
+        return sums / self.lengths[:, None]
+
+    @cached_property
+    def centred(self) -> Array:
+        """Values minus their path's `centre`, (rows, channels)."""
+        return self.values - np.repeat(self.centre, self.lengths, axis=0)
+
+    def __getitem__(self, selection: slice | Sequence[int] | NDArray[Any]) -> Paths:
+        """Choose paths by slice, indices or mask."""
+        chosen = np.arange(len(self))[selection]
+        if chosen.ndim != 1:
+            raise TypeError(
+                "Paths are chosen by a slice, a list of indices or a mask; got a number."
+            )
+        lengths = self.lengths[chosen]
+        row_offsets = np.concatenate([[0], np.cumsum(lengths)])
+        rows = np.arange(row_offsets[-1]) + np.repeat(
+            self.row_offsets[chosen] - row_offsets[:-1], lengths
+        )
+        return Paths(
+            self.knots[rows],
+            self.values[rows],
+            row_offsets,
+            self.origin[chosen],
+            self.step[chosen],
+        )
+
+    def evaluate(self, t: ArrayLike) -> Array:
+        """Values of every path at the given times.
+
+        Parameters
+        ----------
+        t : (n_times,) or (series, n_times) array
+            Times, in the series' own unit. Outside its span a path is constant.
+
+        Returns
+        -------
+        (series, channels, n_times) array
+
+        Examples
+        --------
+        >>> from genshapelets import RaggedSeries, interpolate
+        >>> paths = interpolate(RaggedSeries.from_arrays([[[0.0, float("nan"), 4.0]]]))
+        >>> paths.evaluate([0.0, 0.5, 1.0, 9.0])
+        array([[[0., 1., 2., 4.]]])
+        """
+        t = np.asarray(t, dtype=np.float64)
+        if t.ndim not in (1, 2) or (t.ndim == 2 and len(t) != len(self)):
+            raise ValueError(
+                f"t must be (n_times,) or ({len(self)}, n_times), one row for each path; "
+                f"got shape {t.shape}."
+            )
+        if not np.isfinite(t).all():
+            raise ValueError("t must be finite; got NaN or infinity.")
+        points = np.broadcast_to(t, (len(self), t.shape[-1])) - self.origin[:, None]
+        out = np.empty((len(self), self.n_channels, t.shape[-1]))
+        run_blocks(
+            _evaluate, len(self), self.knots, self.values, self.row_offsets,
+            np.ascontiguousarray(points), out,
+        )  # fmt: skip
+        return out
+
+
+def interpolate(series: RaggedSeries, fill: ArrayLike = 0.0) -> Paths:
+    """Join the observations of each channel of each series by straight lines.
+
+    Parameters
+    ----------
+    series : RaggedSeries
+    fill : number or (channels,) array
+        Value of a channel in a series that never observes it. The training mean is a good choice:
+        0 if channels are standardised.
+    """
+    fill_values = np.asarray(fill, dtype=np.float64)
+    if fill_values.shape not in ((), (series.n_channels,)) or not np.isfinite(fill_values).all():
+        raise ValueError(
+            f"fill must be one finite number or one for each of the {series.n_channels} channels; "
+            f"got {fill!r}."
+        )
+    offsets = series.row_offsets
+    origin = series.times[offsets[:-1]]
+    knots = series.times - np.repeat(origin, series.lengths)
+    knots, step = _snap_to_lattice(knots, series)
+    values = np.array(series.values, dtype=np.float64, order="C")
+    if np.isnan(values).any():
+        run_blocks(
+            _fill_gaps, len(series), knots, values, offsets,
+            np.ascontiguousarray(np.broadcast_to(fill_values, (series.n_channels,))),
+        )  # fmt: skip
+    return Paths(knots, values, offsets, origin, step)
+
+
+def _snap_to_lattice(knots: Array, series: RaggedSeries) -> tuple[Array, Array]:
+    """Find the regularly sampled series and put their knots exactly on i * step.
+
+    Regular means: on a lattice up to the rounding of the times as they were given. The step keeps 40
+    bits, so that series whose steps differ by rounding alone share one step to the last bit.
+    """
+    offsets, lengths = series.row_offsets, series.lengths
+    last = offsets[1:] - 1
+    span = knots[last]
+    mantissa, exponent = np.frexp(span / np.maximum(lengths - 1, 1))
+    step = np.ldexp(np.round(np.ldexp(mantissa, 40)), exponent - 40)
+    position = np.arange(len(knots)) - np.repeat(offsets[:-1], lengths)
+    lattice = position * np.repeat(step, lengths)
+    largest = np.maximum(np.abs(series.times[offsets[:-1]]), np.abs(series.times[last]))
+    tolerance = np.minimum(4 * series.time_precision * largest + 2.0**-40 * span, 1e-3 * step)
+    off_lattice = np.abs(knots - lattice) > np.repeat(tolerance, lengths)
+    regular = (np.add.reduceat(off_lattice, offsets[:-1]) == 0) & (lengths > 1)
+    return (
+        np.where(np.repeat(regular, lengths), lattice, knots),
+        np.where(regular, step, 0.0),
+    )
+
+
+@kernel
+def _fill_gaps(first, last, knots, values, row_offsets, fill):
+    """Replace the NaN of series first..last by their channel's straight lines."""
+    for series in range(first, last):
+        begin, end = row_offsets[series], row_offsets[series + 1]
+        for channel in range(values.shape[1]):
+            before = -1
+            for row in range(begin, end):
+                if np.isnan(values[row, channel]):
+                    continue
+                if before < 0:
+                    values[begin:row, channel] = values[row, channel]
+                elif row - before > 1:
+                    rise = values[row, channel] - values[before, channel]
+                    for gap in range(before + 1, row):
+                        part = (knots[gap] - knots[before]) / (knots[row] - knots[before])
+                        values[gap, channel] = values[before, channel] + part * rise
+                before = row
+            if before < 0:
+                values[begin:end, channel] = fill[channel]
+            else:
+                values[before + 1 : end, channel] = values[before, channel]
+
+
+@kernel
+def _evaluate(first, last, knots, values, row_offsets, points, out):
+    for series in range(first, last):
+        begin, end = row_offsets[series], row_offsets[series + 1]
+        for point in range(points.shape[1]):
+            t = points[series, point]
+            row = begin + np.searchsorted(knots[begin:end], t, side="right") - 1
+            if row < begin or row == end - 1:
+                row = max(row, begin)
+                out[series, :, point] = values[row]
+            else:
+                part = (t - knots[row]) / (knots[row + 1] - knots[row])
+                for channel in range(values.shape[1]):
+                    rise = values[row + 1, channel] - values[row, channel]
+                    out[series, channel, point] = values[row, channel] + part * rise
