@@ -1,0 +1,34 @@
+"""Offsets: where each shapelet is laid against each path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+AT_END = -1
+FREE = -2
+
+
+@dataclass(frozen=True, eq=False)
+class Offsets:
+    """The best offset of every shapelet in every path, as a search found it.
+
+    Attributes
+    ----------
+    start : (series, shapelets) tensor
+        Offset s, counted from the path's first time.
+    slope : (series, shapelets) tensor
+        ds/dS, how the offset moves with the shapelet's length: 0 at a fixed place, -1 at the moving
+        end, in between on a grid that shrinks.
+    index : (series, shapelets) int64 tensor
+        Index of the sample at which the window starts, on a regularly sampled path; `AT_END` for the
+        last possible window of such a path; `FREE` for any other offset.
+    backend : str
+        What found them.
+    """
+
+    start: Tensor
+    slope: Tensor
+    index: Tensor
+    backend: str

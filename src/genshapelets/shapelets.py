@@ -1,0 +1,102 @@
+"""Shapelets: learnt functions on [0, 1], stretched to learnt lengths."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class Shapelets(nn.Module):
+    r"""K piecewise-linear shapelets with evenly spaced knots and learnt lengths.
+
+    Shapelet k is :math:`w^k(t)` on :math:`[0, S_k]`, straight lines between its M learnt values at
+    :math:`u_j = j S_k / (M - 1)`. Its length is a transform of a free parameter,
+    :math:`S_k = S_{\max} e^{-|\rho_k|}`, so it stays in :math:`(0, S_{\max}]` whatever the optimiser
+    does, and can both reach :math:`S_{\max}` and leave it again.
+
+    Parameters
+    ----------
+    values : (shapelets, channels, knots) tensor
+        Values at the knots; at least two knots.
+    lengths : (shapelets,) tensor
+        Lengths, in the unit of the series' times.
+    max_length : float, optional
+        :math:`S_{\max}`. Default: twice the longest of the given lengths. The longest span of the
+        training series is a good choice: beyond it a shapelet matches nothing that was observed.
+    """
+
+    max_length: Tensor
+
+    def __init__(self, values: Tensor, lengths: Tensor, max_length: float | None = None) -> None:
+        super().__init__()
+        _check_values(values)
+        n_shapelets = len(values)
+        lengths = torch.as_tensor(lengths, dtype=values.dtype)
+        if lengths.ndim == 0:
+            lengths = lengths.expand(n_shapelets)
+        if lengths.shape != (n_shapelets,):
+            raise ValueError(
+                f"lengths must hold one length for each of the {n_shapelets} shapelets; "
+                f"got shape {tuple(lengths.shape)}."
+            )
+        bad = ~(torch.isfinite(lengths) & (lengths > 0))
+        if bad.any():
+            k = int(bad.nonzero()[0])
+            raise ValueError(
+                f"length of shapelet {k} must be a positive number; got {float(lengths[k])!r}."
+            )
+        if max_length is None:
+            max_length = 2.0 * float(lengths.max())
+        if not float(lengths.max()) <= max_length < float("inf"):
+            k = int(lengths.argmax())
+            raise ValueError(
+                f"length of shapelet {k} is {float(lengths[k])!r}, above max_length={max_length!r}. "
+                "Shorten it or raise max_length."
+            )
+        self.values = nn.Parameter(values.detach().clone())
+        self.raw_lengths = nn.Parameter(torch.log(lengths / max_length).clamp(max=0.0))
+        self.register_buffer("max_length", torch.tensor(max_length, dtype=values.dtype))
+
+    @property
+    def lengths(self) -> Tensor:
+        """Lengths S_k in (0, max_length], (shapelets,)."""
+        raw = self.raw_lengths
+        # Written so that the derivative at raw = 0, the longest length, is that from below: torch's
+        # abs has derivative 0 there and would hold the length for ever.
+        return self.max_length * torch.exp(torch.where(raw > 0, -raw, raw))
+
+    @property
+    def n_shapelets(self) -> int:
+        """Number of shapelets."""
+        return self.values.shape[0]
+
+    @property
+    def n_channels(self) -> int:
+        """Number of channels."""
+        return self.values.shape[1]
+
+    @property
+    def n_knots(self) -> int:
+        """Number of knots of each shapelet."""
+        return self.values.shape[2]
+
+    def extra_repr(self) -> str:
+        """Describe the settings for `repr`."""
+        return (
+            f"{self.n_shapelets} shapelets, {self.n_channels} channels, {self.n_knots} knots, "
+            f"max_length={float(self.max_length):g}"
+        )
+
+
+def _check_values(values: Tensor) -> None:
+    if not isinstance(values, Tensor) or not values.is_floating_point():
+        raise TypeError(f"values must be a floating-point tensor; got {type(values).__name__}.")
+    if values.ndim != 3 or min(values.shape[:2]) < 1 or values.shape[2] < 2:
+        raise ValueError(
+            "values must be (shapelets, channels, knots) with at least one shapelet, one channel and "
+            f"two knots; got shape {tuple(values.shape)}."
+        )
+    finite = torch.isfinite(values).flatten(1).all(dim=1)
+    if not finite.all():
+        k = int((~finite).nonzero()[0])
+        raise ValueError(f"values of shapelet {k} must be finite; got NaN or infinity.")
