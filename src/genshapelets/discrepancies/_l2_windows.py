@@ -1,0 +1,301 @@
+"""The L2 kernels behind one autograd function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from ..offsets import FREE, Offsets
+from ..parallel import run_blocks
+from ..paths import Array, Index, Paths
+from ._lattice import (
+    lattice_backward,
+    lattice_forward,
+    lattice_gradients,
+    n_pieces,
+    project,
+)
+from ._union import gram_backward, union_backward, union_forward
+
+# Gradients are summed in blocks of paths. Their number is fixed, so that the sum, to the last bit,
+# does not depend on how many threads share the work.
+N_BLOCKS = 8
+
+
+class L2Windows(torch.autograd.Function):
+    r"""Discrepancies at given offsets, :math:`(\int |A(f(s+t) - w(t))|^2 dt)^{1/2}`.
+
+    The backward pass walks the best windows once more; nothing of their size is kept.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        values: Tensor,
+        lengths: Tensor,
+        matrix: Tensor | None,
+        level_free: Tensor,
+        paths: Paths,
+        offsets: Offsets,
+    ) -> Tensor:
+        windows = _Windows(
+            paths=paths,
+            rows=paths.values,
+            shapelets=_float64(values.transpose(1, 2)),
+            lengths=_float64(lengths),
+            weights=np.ones((1, values.shape[1])),
+            level_free=level_free.numpy(),
+            start=_float64(offsets.start),
+            slope=_float64(offsets.slope),
+            index=offsets.index.numpy(),
+        )
+        metric = None if matrix is None else _float64(matrix)
+        squared = _Metric(windows, metric).forward()
+        if any(ctx.needs_input_grad):
+            ctx.metric = _Metric(windows, metric)
+            ctx.squared = squared
+            ctx.dtypes = (values.dtype, lengths.dtype, None if matrix is None else matrix.dtype)
+        return torch.from_numpy(np.sqrt(squared)).to(values.dtype)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        sigma = np.sqrt(ctx.squared)
+        # The square root has no derivative at 0; 0 is the subgradient that leaves a perfect match be.
+        half = 0.5 / np.where(sigma > 0, sigma, np.inf)
+        grads = ctx.metric.backward(_float64(upstream) * half, ctx.squared)
+        values, lengths, matrix = (
+            None if grad is None else torch.from_numpy(grad).to(dtype)
+            for grad, dtype in zip(grads, ctx.dtypes, strict=True)
+        )
+        assert values is not None
+        return values.transpose(1, 2), lengths, matrix, None, None, None
+
+
+@dataclass(frozen=True)
+class _Metric:
+    """Windows seen through a metric: None, diagonals (metrics, channels) or matrices (metrics, D, D).
+
+    A diagonal becomes weights a^2. A full matrix is applied to paths and shapelets beforehand, to each
+    shapelet by itself if each has its own.
+    """
+
+    windows: _Windows
+    matrix: Array | None
+
+    def forward(self) -> Array:
+        return np.concatenate([part.forward() for part in self._parts()], axis=1)
+
+    def backward(self, upstream: Array, squared: Array) -> tuple[Array, Array, Array | None]:
+        parts = self._parts()
+        columns = np.arange(len(self.windows.shapelets)).reshape(len(parts), -1)
+        grads = [
+            part.backward(np.ascontiguousarray(upstream[:, k]), np.ascontiguousarray(squared[:, k]))
+            for part, k in zip(parts, columns, strict=True)
+        ]
+        grad_values = np.concatenate([grad[0] for grad in grads])
+        grad_lengths = np.concatenate([grad[1] for grad in grads])
+        if self.matrix is None:
+            return grad_values, grad_lengths, None
+        if self.matrix.ndim == 2:
+            grad_weights = grads[0][2]
+            if len(self.matrix) == 1:
+                grad_weights = grad_weights.sum(axis=0, keepdims=True)
+            return grad_values, grad_lengths, 2.0 * self.matrix * grad_weights
+        gram = self.windows.gram(upstream)
+        if len(self.matrix) == 1:
+            gram = gram.sum(axis=0, keepdims=True)
+        return grad_values @ self.matrix, grad_lengths, 2.0 * self.matrix @ gram
+
+    def _parts(self) -> list[_Windows]:
+        windows, matrix = self.windows, self.matrix
+        if matrix is None:
+            return [windows]
+        if matrix.ndim == 2:
+            return [replace(windows, weights=matrix**2)]
+        parts = [windows] if len(matrix) == 1 else windows.split()
+        return [
+            replace(part, rows=part.rows @ A.T, shapelets=part.shapelets @ A.T)
+            for part, A in zip(parts, matrix, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class _Windows:
+    """The best windows of some paths and shapelets, and the weight of each channel."""
+
+    paths: Paths
+    rows: Array
+    shapelets: Array
+    lengths: Array
+    weights: Array
+    level_free: NDArray[np.bool_]
+    start: Array
+    slope: Array
+    index: Index
+
+    def split(self) -> list[_Windows]:
+        return [
+            replace(
+                self,
+                shapelets=self.shapelets[k : k + 1],
+                lengths=self.lengths[k : k + 1],
+                level_free=self.level_free[k : k + 1],
+                start=np.ascontiguousarray(self.start[:, k : k + 1]),
+                slope=np.ascontiguousarray(self.slope[:, k : k + 1]),
+                index=np.ascontiguousarray(self.index[:, k : k + 1]),
+            )
+            for k in range(len(self.shapelets))
+        ]
+
+    def forward(self) -> Array:
+        paths = self.paths
+        out = np.empty(self.index.shape)
+        if self.any_free:
+            run_blocks(
+                union_forward, len(paths), paths.knots, self.rows, paths.row_offsets, self.index,
+                self.start, self.shapelets, self.lengths, self.weights, self.level_free, out,
+            )  # fmt: skip
+        for lattice in self.lattices:
+            lattice.forward(out)
+        return out
+
+    def backward(self, upstream: Array, squared: Array) -> tuple[Array, Array, Array]:
+        paths = self.paths
+        n_shapelets = len(self.shapelets)
+        n_blocks = min(N_BLOCKS, len(paths))
+        grad_shapelets = np.zeros(self.shapelets.shape)
+        grad_lengths = np.zeros(n_shapelets)
+        grad_weights = np.zeros((n_shapelets, self.rows.shape[1]))
+        if self.any_free:
+            by_block = (
+                np.zeros((n_blocks, *grad_shapelets.shape)),
+                np.zeros((n_blocks, *grad_lengths.shape)),
+                np.zeros((n_blocks, *grad_weights.shape)),
+            )
+            per_shapelet = np.broadcast_to(self.weights, grad_weights.shape)
+
+            def one_block(first: int, last: int) -> None:
+                for block in range(first, last):
+                    union_backward(
+                        len(paths) * block // n_blocks, len(paths) * (block + 1) // n_blocks,
+                        paths.knots, self.rows, paths.row_offsets, self.index, self.start, self.slope,
+                        self.shapelets, self.lengths, np.ascontiguousarray(per_shapelet),
+                        self.level_free, upstream, squared,
+                        by_block[0][block], by_block[1][block], by_block[2][block],
+                    )  # fmt: skip
+
+            run_blocks(one_block, n_blocks, n_blocks=n_blocks)
+            for total, part in zip(
+                (grad_shapelets, grad_lengths, grad_weights), by_block, strict=True
+            ):
+                total += part.sum(axis=0)
+        for lattice in self.lattices:
+            lattice.backward(upstream, squared, grad_shapelets, grad_lengths, grad_weights)
+        return grad_shapelets, grad_lengths, grad_weights
+
+    def gram(self, upstream: Array) -> Array:
+        """Sum over paths of upstream * int r r^T, (shapelets, channels, channels)."""
+        paths = self.paths
+        n_channels = self.rows.shape[1]
+        out = np.zeros((len(self.shapelets), n_channels, n_channels))
+        run_blocks(
+            gram_backward, len(self.shapelets), paths.knots, self.rows, paths.row_offsets, self.start,
+            self.shapelets, self.lengths, self.level_free, upstream, out,
+        )  # fmt: skip
+        return out
+
+    @cached_property
+    def any_free(self) -> bool:
+        return bool((self.index == FREE).any())
+
+    @cached_property
+    def lattices(self) -> list[_Lattice]:
+        """One for each distinct step of the regularly sampled paths with windows on the lattice."""
+        on_lattice = (self.index != FREE).any(axis=1)
+        steps = self.paths.step
+        return [
+            _Lattice(self, float(step), np.flatnonzero(on_lattice & (steps == step)))
+            for step in np.unique(steps[on_lattice])
+        ]
+
+
+class _Lattice:
+    """The windows of the paths that share one sampling step."""
+
+    def __init__(self, windows: _Windows, step: float, members: Index) -> None:
+        self.windows, self.step, self.members = windows, step, members
+        n_shapelets, _, n_channels = windows.shapelets.shape
+        nodes = n_pieces(windows.lengths.max(), step) + 1
+        self.projection = np.empty((2, n_shapelets, nodes, n_channels))
+        self.residual = np.empty((2, n_shapelets, n_channels))
+        self.moment = np.empty((2, n_shapelets, nodes, n_channels))
+        self.first_moment = np.empty((2, n_shapelets, nodes, n_channels))
+        for at_end in (0, 1):
+            run_blocks(
+                project, n_shapelets, at_end, step, windows.shapelets, windows.lengths,
+                self.projection[at_end], self.residual[at_end], self.moment[at_end],
+                self.first_moment[at_end],
+            )  # fmt: skip
+        self.tiled_weights = np.tile(windows.weights, nodes)
+
+    def forward(self, out: Array) -> None:
+        w = self.windows
+        n_shapelets = len(w.shapelets)
+        residual = (self.residual * w.weights).sum(axis=2)
+        run_blocks(
+            lattice_forward, len(self.members), self.members, w.rows.ravel(), w.rows.shape[1],
+            w.paths.row_offsets, w.index, self.step, w.lengths, self.tiled_weights, w.level_free,
+            self.projection.reshape(2, n_shapelets, -1), residual, out,
+        )  # fmt: skip
+
+    def backward(
+        self,
+        upstream: Array,
+        squared: Array,
+        grad_shapelets: Array,
+        grad_lengths: Array,
+        grad_weights: Array,
+    ) -> None:
+        w, members = self.windows, self.members
+        n_shapelets, _, n_channels = w.shapelets.shape
+        n_blocks = min(N_BLOCKS, len(members))
+        nodes = self.projection.shape[2]
+        sum_upstream = np.zeros((n_blocks, 2, n_shapelets))
+        sum_difference = np.zeros((n_blocks, 2, n_shapelets, nodes * n_channels))
+        sum_square = np.zeros((n_blocks, 2, n_shapelets, nodes * n_channels))
+        sum_lengths = np.zeros((n_blocks, n_shapelets))
+        flat = (2, n_shapelets, nodes * n_channels)
+        tiled_rows = np.repeat(np.arange(float(nodes)), n_channels)
+
+        def one_block(first: int, last: int) -> None:
+            for block in range(first, last):
+                lattice_backward(
+                    len(members) * block // n_blocks, len(members) * (block + 1) // n_blocks,
+                    members, w.rows.ravel(), n_channels, w.paths.row_offsets, w.index, w.slope,
+                    self.step, w.lengths, self.tiled_weights, w.level_free, tiled_rows,
+                    self.projection.reshape(flat), self.moment.reshape(flat),
+                    self.first_moment.reshape(flat), upstream, squared,
+                    sum_upstream[block], sum_difference[block], sum_square[block], sum_lengths[block],
+                )  # fmt: skip
+
+        run_blocks(one_block, n_blocks, n_blocks=n_blocks)
+        grad_lengths += sum_lengths.sum(axis=0)
+        for at_end in (0, 1):
+            run_blocks(
+                lattice_gradients, n_shapelets, at_end, self.step, w.shapelets, w.lengths, w.weights,
+                self.projection[at_end], self.residual[at_end],
+                sum_upstream[:, at_end].sum(axis=0), sum_difference[:, at_end].sum(axis=0),
+                sum_square[:, at_end].sum(axis=0), grad_shapelets, grad_weights,
+            )  # fmt: skip
+
+
+def _float64(tensor: Tensor) -> Array:
+    return np.ascontiguousarray(tensor.detach().to(torch.float64).numpy())

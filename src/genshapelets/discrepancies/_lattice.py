@@ -1,0 +1,369 @@
+"""Windows on a sampling lattice: regularly sampled paths, offsets at a sample or at the end.
+
+All windows of one shapelet then share their nodes: the samples in the window, and where it ends (or,
+for the last possible window, starts) between two samples. Let V be the piecewise-linear functions on
+these nodes and Pw the L2 projection of the shapelet w onto V. The path f lies in V, so
+
+    int |f - w|^2 = int |f - Pw|^2 + int |w - Pw|^2,
+
+two sums of squares, no cancellation, and the second belongs to the shapelet alone. What remains for
+each window is a pass over its samples. Constants lie in V, so ignoring the level changes nothing here.
+
+`union` is the obvious twin.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..offsets import AT_END, FREE
+from ..parallel import kernel, u
+from ._union import merge_knots
+
+ROUNDING = 1e-12  # of a step: a length that exceeds n steps by less has n pieces
+
+
+@kernel
+def n_pieces(length, step):
+    """Pieces that a window of this length has on the lattice."""
+    return max(int(np.ceil(length / step - ROUNDING)), 1)
+
+
+@kernel
+def lattice_times(at_end, step, length, pieces, out):
+    """Times of a window's nodes after its start: the partial piece is the last, or first at the end."""
+    for piece in range(pieces):
+        if at_end:
+            out[piece] = length - (pieces - 1 - piece) * step
+        else:
+            out[piece] = length if piece == pieces - 1 else (piece + 1) * step
+
+
+@kernel
+def integrate_hats(shapelet, n_nodes, row, part, segment, share, time, value, out):
+    """Write int w phi_r, phi_r the hat function of the window's node r."""
+    n_channels = shapelet.shape[1]
+    out[:] = 0.0
+    for node in range(n_nodes):
+        now, then = node % 2, (node + 1) % 2
+        for channel in range(n_channels):
+            rise = shapelet[segment[node] + 1, channel] - shapelet[segment[node], channel]
+            value[now, channel] = shapelet[segment[node], channel] + share[node] * rise
+        if node == 0:
+            continue
+        sixth = (time[node] - time[node - 1]) / 6.0
+        piece = row[node - 1]
+        left = part[node - 1]
+        right = part[node] if row[node] == piece else 1.0
+        for channel in range(n_channels):
+            at_p = sixth * (2.0 * value[then, channel] + value[now, channel])
+            at_q = sixth * (value[then, channel] + 2.0 * value[now, channel])
+            out[piece, channel] += (1.0 - left) * at_p + (1.0 - right) * at_q
+            out[piece + 1, channel] += left * at_p + right * at_q
+
+
+@kernel
+def find_taps(first, last, at_end, step, shapelets, lengths, taps):
+    """Write v with int f w = sum_r f_r v_r over the samples r of a window, shapelets first..last.
+
+    The samples reach one beyond the window where it ends, or starts, between two of them. They begin
+    with the first tap; at the end, they end with the last.
+    """
+    n_knots, n_channels = shapelets.shape[1:]
+    size = taps.shape[1] + n_knots + 2
+    arrivals, time = np.empty(size), np.empty(size)
+    row, part = np.empty(size, np.int64), np.empty(size)
+    segment, share = np.empty(size, np.int64), np.empty(size)
+    value = np.empty((2, n_channels))
+    for k in range(first, last):
+        pieces = n_pieces(lengths[k], step)
+        lattice_times(at_end, step, lengths[k], pieces, arrivals)
+        n_nodes = merge_knots(
+            arrivals, pieces, 0.0, lengths[k], n_knots, row, part, segment, share, time
+        )
+        own = taps[k, taps.shape[1] - 1 - pieces if at_end else 0 :]
+        integrate_hats(shapelets[k], n_nodes, row, part, segment, share, time, value, own)
+        partial = (lengths[k] - (pieces - 1) * step) / step
+        edge, inner = (0, 1) if at_end else (pieces, pieces - 1)
+        for channel in range(n_channels):
+            own[inner, channel] += (1.0 - partial) * own[edge, channel]
+            own[edge, channel] *= partial
+
+
+@kernel
+def project(
+    first, last, at_end, step, shapelets, lengths, projection, residual, moment, first_moment
+):  # fmt: skip
+    """Project shapelets first..last onto the nodes of their windows.
+
+    Writes the values of Pw at the nodes, int |w - Pw|^2 for each channel, and for each piece of width h
+    the moments (2/h) int (w - Pw) and (2/h) int (w - Pw) t / step.
+    """
+    n_knots, n_channels = shapelets.shape[1:]
+    size = projection.shape[1] + n_knots + 2
+    arrivals, time = np.empty(size), np.empty(size)
+    row, part = np.empty(size, np.int64), np.empty(size)
+    segment, share = np.empty(size, np.int64), np.empty(size)
+    ratio = np.empty(size)
+    value, rest = np.empty((2, n_channels)), np.empty((2, n_channels))
+    for k in range(first, last):
+        length, shapelet, projected = lengths[k], shapelets[k], projection[k]
+        pieces = n_pieces(length, step)
+        lattice_times(at_end, step, length, pieces, arrivals)
+        n_nodes = merge_knots(
+            arrivals, pieces, 0.0, length, n_knots, row, part, segment, share, time
+        )
+        integrate_hats(shapelet, n_nodes, row, part, segment, share, time, value, projected)
+        # Solve with the tridiagonal mass matrix of the hat functions (diagonally dominant).
+        pivot = arrivals[0] / 3.0
+        for channel in range(n_channels):
+            projected[0, channel] /= pivot
+        for node in range(1, pieces + 1):
+            width = arrivals[node - 1] - (arrivals[node - 2] if node > 1 else 0.0)
+            following = arrivals[node] - arrivals[node - 1] if node < pieces else 0.0
+            ratio[node - 1] = width / 6.0 / pivot
+            pivot = (width + following) / 3.0 - width / 6.0 * ratio[node - 1]
+            for channel in range(n_channels):
+                projected[node, channel] = (
+                    projected[node, channel] - width / 6.0 * projected[node - 1, channel]
+                ) / pivot
+        for node in range(pieces - 1, -1, -1):
+            for channel in range(n_channels):
+                projected[node, channel] -= ratio[node] * projected[node + 1, channel]
+        # What the projection leaves.
+        residual[k] = 0.0
+        moment[k] = 0.0
+        first_moment[k] = 0.0
+        for node in range(n_nodes):
+            now, then = node % 2, (node + 1) % 2
+            here, there = row[node], min(row[node] + 1, pieces)
+            for channel in range(n_channels):
+                rise = shapelet[segment[node] + 1, channel] - shapelet[segment[node], channel]
+                w = shapelet[segment[node], channel] + share[node] * rise
+                rise = projected[there, channel] - projected[here, channel]
+                rest[now, channel] = w - projected[here, channel] - part[node] * rise
+            if node == 0:
+                continue
+            before, after = time[node - 1], time[node]
+            width = after - before
+            piece = row[node - 1]
+            whole = arrivals[piece] - (arrivals[piece - 1] if piece > 0 else 0.0)
+            for channel in range(n_channels):
+                p, q = rest[then, channel], rest[now, channel]
+                residual[k, channel] += width / 3.0 * (p * p + p * q + q * q)
+                moment[k, piece, channel] += width / whole * (p + q)
+                first_moment[k, piece, channel] += (
+                    width / whole / (3.0 * step) * (before * (2.0 * p + q) + after * (p + 2.0 * q))
+                )
+
+
+@kernel
+def load_difference(
+    values, first_row, last_row, index, n_channels, pieces, share, projection, at_end, k, level_free,
+    mean, out,
+):  # fmt: skip
+    """Write path minus projected shapelet at the nodes of one window, (pieces + 1) * channels long.
+
+    ``share`` is the partial piece's share of a step. The path owns the rows first_row..last_row.
+    Indices are unsigned, so that the compiler need not think of negative ones and vectorises.
+    """
+    size = u(pieces * n_channels)
+    stride = u(n_channels)
+    if at_end:
+        begin = u((last_row - pieces) * n_channels)
+        for x in range(stride):
+            f = values[begin + x]
+            rise = values[begin + stride + x] - f
+            out[x] = f + (1.0 - share) * rise - projection[at_end, k, x]
+        for x in range(size):
+            out[stride + x] = values[begin + stride + x] - projection[at_end, k, stride + x]
+    else:
+        row = first_row + index
+        begin = u(row * n_channels)
+        last = u(last_row * n_channels)
+        if row + pieces <= last_row:
+            for x in range(size):
+                out[x] = values[begin + x] - projection[at_end, k, x]
+            for x in range(stride):
+                f = values[begin + size - stride + x]
+                rise = values[begin + size + x] - f
+                out[size + x] = f + share * rise - projection[at_end, k, size + x]
+        else:  # the path ends inside the window: constant from there on
+            for node in range(pieces + 1):
+                here = min(begin + u(node) * stride, last)
+                for x in range(stride):
+                    f = values[here + x]
+                    out[u(node) * stride + x] = f - projection[at_end, k, u(node) * stride + x]
+            if row + pieces - 1 < last_row:
+                for x in range(stride):
+                    f = values[begin + size - stride + x]
+                    rise = values[last + x] - f
+                    out[size + x] = f + share * rise - projection[at_end, k, size + x]
+    if level_free:
+        whole = (pieces - 1) + share
+        for x in range(stride):
+            mean[x] = 0.0
+        for piece in range(pieces):
+            at_edge = piece == (0 if at_end else pieces - 1)
+            half = 0.5 * (share if at_edge else 1.0) / whole
+            begin = u(piece) * stride
+            for x in range(stride):
+                mean[x] += half * (out[begin + x] + out[begin + stride + x])
+        for node in range(pieces + 1):
+            begin = u(node) * stride
+            for x in range(stride):
+                out[begin + x] -= mean[x]
+
+
+@kernel
+def lattice_forward(
+    first, last, members, values, n_channels, row_offsets, index, step, lengths, tiled_weights,
+    level_free, projection, residual, out,
+):  # fmt: skip
+    """Squared discrepancies of the windows on the lattice, for paths members[first:last]."""
+    n_shapelets = len(lengths)
+    mean, difference = np.empty(n_channels), np.empty(projection.shape[2])
+    pieces_of, share_of = np.empty(n_shapelets, np.int64), np.empty(n_shapelets)
+    for k in range(n_shapelets):
+        pieces_of[k] = n_pieces(lengths[k], step)
+        share_of[k] = (lengths[k] - (pieces_of[k] - 1) * step) / step
+    stride = u(n_channels)
+    for member in range(first, last):
+        series = members[member]
+        for k in range(n_shapelets):
+            if index[series, k] == FREE:
+                continue
+            at_end = 1 if index[series, k] == AT_END else 0
+            metric = min(k, len(tiled_weights) - 1)
+            pieces, share = pieces_of[k], share_of[k]
+            load_difference(
+                values, row_offsets[series], row_offsets[series + 1] - 1, index[series, k],
+                n_channels, pieces, share, projection, at_end, k, level_free[k], mean, difference,
+            )  # fmt: skip
+            full, edge = 0.0, 0.0
+            begin = u(at_end * n_channels)
+            for x in range(u((pieces - 1) * n_channels)):
+                p, q = difference[begin + x], difference[begin + stride + x]
+                full += tiled_weights[metric, x] * (p * p + p * q + q * q)
+            begin = u(0 if at_end else (pieces - 1) * n_channels)
+            for x in range(stride):
+                p, q = difference[begin + x], difference[begin + stride + x]
+                edge += tiled_weights[metric, x] * (p * p + p * q + q * q)
+            out[series, k] = (full + edge * share) * step / 3.0 + residual[at_end, k]
+
+
+@kernel
+def lattice_backward(
+    first, last, members, values, n_channels, row_offsets, index, slope, step, lengths, tiled_weights,
+    level_free, tiled_rows, projection, moment, first_moment, upstream, out,
+    sum_upstream, sum_difference, sum_square, grad_lengths,
+):  # fmt: skip
+    """Add up over the windows what the gradients need: see `lattice_gradients`.
+
+    The length's gradient is (1/S) (sigma^2 + 2 int r f' t) + (ds/dS) 2 int r f'. On each piece
+    r = (f - Pw) - (w - Pw), the first straight from p to q, the second known by its moments.
+    """
+    n_shapelets = len(lengths)
+    mean, difference = np.empty(n_channels), np.empty(projection.shape[2])
+    stride = u(n_channels)
+    for member in range(first, last):
+        series = members[member]
+        for k in range(n_shapelets):
+            g = upstream[series, k]
+            if index[series, k] == FREE or g == 0.0:
+                continue
+            at_end = 1 if index[series, k] == AT_END else 0
+            metric = min(k, len(tiled_weights) - 1)
+            pieces = n_pieces(lengths[k], step)
+            share = (lengths[k] - (pieces - 1) * step) / step
+            load_difference(
+                values, row_offsets[series], row_offsets[series + 1] - 1, index[series, k],
+                n_channels, pieces, share, projection, at_end, k, level_free[k], mean, difference,
+            )  # fmt: skip
+            sum_upstream[at_end, k] += g
+            for x in range(u((pieces + 1) * n_channels)):
+                sum_difference[at_end, k, x] += g * difference[x]
+            for x in range(u(pieces * n_channels)):
+                p, q = difference[x], difference[stride + x]
+                sum_square[at_end, k, x] += g * (p * p + p * q + q * q)
+            along, along_time = 0.0, 0.0
+            begin = u(at_end * n_channels)
+            shift = share - 1.0 if at_end else 0.0  # the piece after row r starts at r + shift
+            for x in range(begin, begin + u((pieces - 1) * n_channels)):
+                p, q = difference[x], difference[stride + x]
+                rise = q - p + projection[at_end, k, stride + x] - projection[at_end, k, x]
+                rise *= tiled_weights[metric, x]
+                along += rise * (p + q - moment[at_end, k, x])
+                along_time += rise * (
+                    (tiled_rows[x] + shift) * (p + q) + (p + 2.0 * q) / 3.0
+                    - first_moment[at_end, k, x]
+                )  # fmt: skip
+            begin = u(0 if at_end else (pieces - 1) * n_channels)
+            start = 0.0 if at_end else pieces - 1.0
+            for x in range(begin, begin + stride):
+                p, q = difference[x], difference[stride + x]
+                rise = q - p + projection[at_end, k, stride + x] - projection[at_end, k, x]
+                rise *= tiled_weights[metric, x]
+                along += rise * (p + q - moment[at_end, k, x])
+                along_time += rise * (
+                    start * (p + q) + share * (p + 2.0 * q) / 3.0 - first_moment[at_end, k, x]
+                )
+            grad_lengths[k] += g * (
+                (out[series, k] + along_time * step) / lengths[k] + slope[series, k] * along
+            )
+
+
+@kernel
+def lattice_gradients(
+    first, last, at_end, step, shapelets, lengths, weights, projection, residual,
+    sum_upstream, sum_difference, sum_square, grad_shapelets, grad_weights,
+):  # fmt: skip
+    """Turn the sums over windows into gradients of shapelets first..last.
+
+    The summed difference sum_n g_n (f_n - w) is piecewise linear on the union of the nodes and the
+    shapelet's knots, and the gradient of w_j is its integral against the shapelet's hat function j.
+    """
+    n_knots, n_channels = shapelets.shape[1:]
+    size = projection.shape[1] + n_knots + 2
+    arrivals, time = np.empty(size), np.empty(size)
+    row, part = np.empty(size, np.int64), np.empty(size)
+    segment, share = np.empty(size, np.int64), np.empty(size)
+    total = np.empty((2, n_channels))
+    for k in range(first, last):
+        length, shapelet, projected = lengths[k], shapelets[k], projection[k]
+        weight = weights[min(k, len(weights) - 1)]
+        pieces = n_pieces(length, step)
+        lattice_times(at_end, step, length, pieces, arrivals)
+        for piece in range(pieces):
+            width = arrivals[piece] - (arrivals[piece - 1] if piece > 0 else 0.0)
+            for channel in range(n_channels):
+                grad_weights[k, channel] += (
+                    width / 3.0 * sum_square[k, piece * n_channels + channel]
+                )
+        for channel in range(n_channels):
+            grad_weights[k, channel] += sum_upstream[k] * residual[k, channel]
+        n_nodes = merge_knots(
+            arrivals, pieces, 0.0, length, n_knots, row, part, segment, share, time
+        )
+        for node in range(n_nodes):
+            now, then = node % 2, (node + 1) % 2
+            here, there = row[node], min(row[node] + 1, pieces)
+            for channel in range(n_channels):
+                rise = shapelet[segment[node] + 1, channel] - shapelet[segment[node], channel]
+                rest = shapelet[segment[node], channel] + share[node] * rise
+                rise = projected[there, channel] - projected[here, channel]
+                rest -= projected[here, channel] + part[node] * rise
+                a = sum_difference[k, here * n_channels + channel]
+                b = sum_difference[k, there * n_channels + channel]
+                total[now, channel] = a + part[node] * (b - a) - sum_upstream[k] * rest
+            if node == 0:
+                continue
+            third = (time[node] - time[node - 1]) / 3.0
+            piece = segment[node - 1]
+            left = share[node - 1]
+            right = share[node] if segment[node] == piece else 1.0
+            for channel in range(n_channels):
+                at_p = -weight[channel] * third * (2.0 * total[then, channel] + total[now, channel])
+                at_q = -weight[channel] * third * (total[then, channel] + 2.0 * total[now, channel])
+                grad_shapelets[k, piece, channel] += (1.0 - left) * at_p + (1.0 - right) * at_q
+                grad_shapelets[k, piece + 1, channel] += left * at_p + right * at_q

@@ -1,0 +1,38 @@
+"""What every discrepancy offers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from torch import Tensor, nn
+
+from ..offsets import Offsets
+from ..paths import Paths
+
+
+class Discrepancy(nn.Module, ABC):
+    """How far a window of a path is from a shapelet: a (learnt) pseudometric.
+
+    A discrepancy evaluates, with gradients, at given offsets. Where the best offsets are is the job
+    of `genshapelets.search`.
+    """
+
+    @abstractmethod
+    def check(self, n_shapelets: int, n_channels: int) -> None:
+        """Refuse shapelets that this discrepancy was not made for, with a ValueError."""
+
+    @abstractmethod
+    def evaluate(self, paths: Paths, values: Tensor, lengths: Tensor, offsets: Offsets) -> Tensor:
+        """Discrepancy of every shapelet from its window of every path.
+
+        Parameters
+        ----------
+        paths : Paths
+        values : (shapelets, channels, knots) tensor
+        lengths : (shapelets,) tensor
+        offsets : Offsets
+
+        Returns
+        -------
+        (series, shapelets) tensor
+        """

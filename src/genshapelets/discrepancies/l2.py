@@ -1,0 +1,118 @@
+"""The learnt L2 discrepancy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from ..offsets import Offsets
+from ..paths import Paths
+from ._l2_torch import l2_windows
+from ._l2_windows import L2Windows
+from .base import Discrepancy
+
+
+class L2Discrepancy(Discrepancy):
+    r"""Distance in L2 after a learnt linear map of the channels.
+
+    .. math:: \pi(f, w) = \Big(\int_0^S |A(f(s+t) - w(t))|^2 \, dt\Big)^{1/2}
+
+    A level-free shapelet asks only for the shape: each channel's mean difference over the window is
+    taken off first, which is the best constant c per channel in
+    :math:`\int |A(f - w - c)|^2`. That too is a pseudometric.
+
+    Parameters
+    ----------
+    n_channels : int
+    metric : "none", "diagonal" or "full"
+        A: the identity, a learnt scale for each channel (the paper's choice), or a learnt matrix.
+    n_shapelets : int, optional
+        If given, each of so many shapelets learns a metric of its own. By default all share one.
+    level_free : bool or sequence of bool
+        Whether shapelets ignore the level of a window: all of them, or one answer for each.
+
+    Examples
+    --------
+    >>> from genshapelets import L2Discrepancy
+    >>> L2Discrepancy(n_channels=3).weight
+    Parameter containing:
+    tensor([[1., 1., 1.]], requires_grad=True)
+    """
+
+    weight: nn.Parameter | None
+    level_free: Tensor
+
+    def __init__(
+        self,
+        n_channels: int,
+        metric: Literal["none", "diagonal", "full"] = "diagonal",
+        *,
+        n_shapelets: int | None = None,
+        level_free: bool | Sequence[bool] | Tensor = False,
+    ) -> None:
+        super().__init__()
+        if n_channels < 1:
+            raise ValueError(f"n_channels must be at least 1; got {n_channels}.")
+        if n_shapelets is not None and n_shapelets < 1:
+            raise ValueError(f"n_shapelets must be at least 1, or None; got {n_shapelets}.")
+        n_metrics = 1 if n_shapelets is None else n_shapelets
+        if metric == "none":
+            self.register_parameter("weight", None)
+        elif metric == "diagonal":
+            self.weight = nn.Parameter(torch.ones(n_metrics, n_channels))
+        elif metric == "full":
+            self.weight = nn.Parameter(torch.eye(n_channels).repeat(n_metrics, 1, 1))
+        else:
+            raise ValueError(f'metric must be "none", "diagonal" or "full"; got {metric!r}.')
+        self.n_channels = n_channels
+        self.n_shapelets = n_shapelets
+        self.metric = metric
+        self.register_buffer("level_free", torch.as_tensor(level_free, dtype=torch.bool))
+        if self.level_free.ndim > 1:
+            raise ValueError(
+                "level_free must be True, False, or one of them for each shapelet; "
+                f"got shape {tuple(self.level_free.shape)}."
+            )
+
+    def matrix(self) -> Tensor:
+        """A as (metrics, channels, channels), whatever the kind of metric."""
+        if self.weight is None:
+            return torch.eye(self.n_channels)[None]
+        return self.weight if self.metric == "full" else torch.diag_embed(self.weight)
+
+    def level_free_of(self, n_shapelets: int) -> Tensor:
+        """Which of so many shapelets ignore the level, (n_shapelets,) bool."""
+        return self.level_free.expand(n_shapelets) if self.level_free.ndim == 0 else self.level_free
+
+    def check(self, n_shapelets: int, n_channels: int) -> None:
+        """Refuse shapelets that this discrepancy was not made for."""
+        if n_channels != self.n_channels:
+            raise ValueError(
+                f"the shapelets have {n_channels} channels, but the discrepancy was made for "
+                f"{self.n_channels}: use L2Discrepancy(n_channels={n_channels})."
+            )
+        if self.n_shapelets not in (None, n_shapelets):
+            raise ValueError(
+                f"there are {n_shapelets} shapelets, but the discrepancy holds {self.n_shapelets} "
+                f"metrics: use n_shapelets={n_shapelets}, or None for a shared metric."
+            )
+        if self.level_free.ndim == 1 and len(self.level_free) != n_shapelets:
+            raise ValueError(
+                f"level_free holds {len(self.level_free)} answers for {n_shapelets} shapelets."
+            )
+
+    def evaluate(self, paths: Paths, values: Tensor, lengths: Tensor, offsets: Offsets) -> Tensor:
+        """Discrepancy of every shapelet from its window of every path; see `Discrepancy`."""
+        level_free = self.level_free_of(len(values)).contiguous()
+        on_cpu = values.device.type == "cpu"
+        evaluate = L2Windows.apply if on_cpu else l2_windows
+        return evaluate(values, lengths, self.weight, level_free, paths, offsets)
+
+    def extra_repr(self) -> str:
+        """Describe the settings for `repr`."""
+        shared = "" if self.n_shapelets is None else f", n_shapelets={self.n_shapelets}"
+        count = int(self.level_free.sum()) if self.level_free.ndim else bool(self.level_free)
+        return f"n_channels={self.n_channels}, metric={self.metric!r}{shared}, level_free={count}"
