@@ -1,0 +1,119 @@
+"""Where each shapelet fits each path best. Never differentiates."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..discrepancies import ClassicalDiscrepancy, Discrepancy, L2Discrepancy
+from ..offsets import FREE, Offsets
+from ..paths import Array, Paths
+from .classical import search_classical
+from .compiled import search_compiled
+from .convolution import choose_form, search_convolution
+from .exact import search_exact
+from .problem import L2Problem, pose_l2
+from .reference import search_reference
+
+SEARCHES = ("grid", "exact")
+BACKENDS = ("auto", "convolution", "fft", "compiled", "reference")
+
+
+@torch.no_grad()
+def best_offsets(
+    paths: Paths,
+    discrepancy: Discrepancy,
+    values: Tensor,
+    lengths: Tensor,
+    search: str = "grid",
+    backend: str = "auto",
+) -> Offsets:
+    """Find the offset of least discrepancy, for every path and shapelet.
+
+    Parameters
+    ----------
+    paths : Paths
+    discrepancy : Discrepancy
+    values : (shapelets, channels, knots) tensor
+    lengths : (shapelets,) tensor
+    search : "grid" or "exact"
+        As many evenly spaced offsets as the path has observations (on a regularly sampled path: every
+        sample and the last possible start), or the true minimum over continuous offsets.
+    backend : "auto", "convolution", "fft", "compiled" or "reference"
+        What does the work. "convolution" and "fft" take a grid on regularly sampled paths of one
+        common step, "compiled" takes anything, "reference" is the slow and obvious grid search.
+        "auto" takes the fastest that applies.
+    """
+    if isinstance(discrepancy, ClassicalDiscrepancy):
+        if search != "grid" or backend not in ("auto", "convolution", "fft"):
+            raise ValueError(
+                'the classical discrepancy is searched with search="grid" and backend="auto", '
+                f'"convolution" or "fft"; got {search!r} and {backend!r}.'
+            )
+        return search_classical(paths, values, backend)
+    if not isinstance(discrepancy, L2Discrepancy):
+        raise TypeError(f"no search is known for {type(discrepancy).__name__}.")
+    _check_backend(paths, search, backend)
+    shapelets, spans = values.double().cpu().numpy(), lengths.double().cpu().numpy()
+    if backend == "reference":
+        return _reference(paths, discrepancy, shapelets, spans, values.device)
+    parts = [
+        _search(problem, search, backend, values.device)
+        for problem in pose_l2(paths, discrepancy, shapelets, spans)
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    return Offsets(
+        torch.cat([part.start for part in parts], dim=1),
+        torch.cat([part.slope for part in parts], dim=1),
+        torch.cat([part.index for part in parts], dim=1),
+        parts[0].backend,
+    )
+
+
+def _check_backend(paths: Paths, search: str, backend: str) -> None:
+    if search == "exact" and backend not in ("auto", "compiled"):
+        raise ValueError(
+            f'the exact search runs on backend="compiled" (or "auto"); got {backend!r}.'
+        )
+    if backend in ("convolution", "fft") and not paths.common_step:
+        odd = int(np.argmax(paths.step != paths.step[0]))
+        raise ValueError(
+            f"backend={backend!r} needs regularly sampled series with one common step; series {odd} "
+            'is irregular or has another step. Use backend="compiled" or "auto".'
+        )
+
+
+def _search(problem: L2Problem, search: str, backend: str, device: torch.device) -> Offsets:
+    if search == "exact":
+        found = search_exact(problem)
+    elif backend == "compiled" or not problem.paths.common_step:
+        found = search_compiled(problem)
+    else:
+        form = choose_form(problem) if backend == "auto" else backend
+        return search_convolution(problem, form, device)
+    if device.type == "cpu":
+        return found
+    dtype = torch.float32 if device.type == "mps" else torch.float64
+    start, slope = found.start.to(device, dtype), found.slope.to(device, dtype)
+    return Offsets(start, slope, found.index.to(device), found.backend)
+
+
+def _reference(
+    paths: Paths, discrepancy: L2Discrepancy, values: Array, lengths: Array, device: torch.device
+) -> Offsets:
+    metrics = np.broadcast_to(
+        discrepancy.matrix().double().cpu().numpy(), (len(values), *[values.shape[1]] * 2)
+    )
+    level_free = discrepancy.level_free_of(len(values)).cpu().numpy()
+    _, start = search_reference(paths, values, lengths, metrics, level_free)
+    # How the found offset moves with the length: see list_offsets in `compiled`.
+    room = paths.spans[:, None] - lengths
+    share = start / np.where(room > 0, room, np.inf)
+    slope = -np.where((paths.step > 0)[:, None], share == 1.0, share)
+    index = torch.full(start.shape, FREE)
+    return Offsets(
+        torch.from_numpy(start).to(device), torch.from_numpy(slope).to(device), index.to(device),
+        "reference",
+    )  # fmt: skip

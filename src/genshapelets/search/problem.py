@@ -1,0 +1,161 @@
+"""What an L2 search has to minimise, stripped of metric, level and large numbers.
+
+With the path's mean c_n taken off, f = c_n + f~, and the shapelets' common mean c, w = c + w~:
+
+    int |A(f - w)|^2 = int |A f~|^2 + 2 int (A f~).(A (c_n - c)) - 2 int (A f~).(A w~) + constant,
+
+so digits go to what varies with the offset. The first two terms together are the window's energy, an
+integral of a function of the path alone; the third is a correlation. The level-free discrepancy drops
+the second, takes each shapelet's own mean for c, and subtracts |int A f~|^2 / S.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..discrepancies import L2Discrepancy
+from ..parallel import kernel, run_blocks
+from ..paths import Array, Index, Paths
+
+
+@dataclass(frozen=True)
+class L2Problem:
+    """Arrays for the searching kernels, all float64.
+
+    Attributes
+    ----------
+    paths : Paths
+    rows : (rows, channels) array
+        f~, seen through a full metric if there is one.
+    shapelets : (shapelets, knots, channels) array
+        A^T A w~: what to correlate with `rows`.
+    lengths : (shapelets,) array
+    energy : (rows, columns, 3) array
+        The energy's density on the piece after a row is e + 2 b x + d x^2, x the share of the piece
+        that has passed; columns hold (e, b, d) for each metric and treatment of the level.
+    column : (shapelets,) array
+        The shapelet's column of `energy`.
+    level_free : (shapelets,) array
+    weights : (1 or shapelets, channels) array
+        Squared weights of the channels of `rows`.
+    shift : (series, channels) array
+        c_n - c, seen through a full metric if there is one.
+    centred_shapelets : (shapelets, knots, channels) array
+        w~, likewise.
+    """
+
+    paths: Paths
+    rows: Array
+    shapelets: Array
+    lengths: Array
+    energy: Array
+    column: Index
+    level_free: NDArray[np.bool_]
+    weights: Array
+    shift: Array
+    centred_shapelets: Array
+
+    @cached_property
+    def constant(self) -> Array:
+        """What does not vary with the offset, (series, shapelets): sigma^2 = cost + constant."""
+        spacing = self.lengths / (self.shapelets.shape[1] - 1)
+        w, weighted = self.centred_shapelets, self.shapelets
+        p, q = w[:, :-1], w[:, 1:]
+        energy = (weighted[:, :-1] * (p + q) + weighted[:, 1:] * q).sum(axis=(1, 2)) * spacing / 3
+        integral = (weighted[:, :-1] + weighted[:, 1:]).sum(axis=1) * spacing[:, None] / 2
+        level = self.lengths * (self.shift**2 @ self.weights.T) - 2 * self.shift @ integral.T
+        return energy + np.where(self.level_free, 0.0, level)
+
+
+def pose_l2(
+    paths: Paths, discrepancy: L2Discrepancy, values: Array, lengths: Array
+) -> list[L2Problem]:
+    """Pose the search for shapelets ``values`` (shapelets, channels, knots).
+
+    One problem, except that shapelets with a full metric each get one for themselves.
+    """
+    shapelets = np.ascontiguousarray(values.transpose(0, 2, 1))
+    level_free = discrepancy.level_free_of(len(shapelets)).cpu().numpy()
+    n_channels = shapelets.shape[2]
+    if discrepancy.weight is None:
+        return [_pose(paths, None, np.ones((1, n_channels)), shapelets, lengths, level_free)]
+    weight = discrepancy.weight.detach().double().cpu().numpy()
+    if weight.ndim == 2:
+        return [_pose(paths, None, weight**2, shapelets, lengths, level_free)]
+    ones = np.ones((1, n_channels))
+    if len(weight) == 1:
+        return [_pose(paths, weight[0], ones, shapelets, lengths, level_free)]
+    return [
+        _pose(paths, weight[k], ones, shapelets[[k]], lengths[[k]], level_free[[k]])
+        for k in range(len(shapelets))
+    ]
+
+
+def _pose(
+    paths: Paths,
+    matrix: Array | None,
+    weights: Array,
+    shapelets: Array,
+    lengths: Array,
+    level_free: NDArray[np.bool_],
+) -> L2Problem:
+    common = shapelets.mean(axis=(0, 1))
+    rows, shift = paths.centred, paths.centre - common
+    own = np.full(shapelets.shape[1], 1.0)
+    own[[0, -1]] = 0.5
+    own_mean = np.einsum("kmd,m->kd", shapelets, own / own.sum())
+    shapelets = shapelets - np.where(level_free[:, None], own_mean, common)[:, None]
+    if matrix is not None:
+        rows, shift, shapelets = rows @ matrix.T, shift @ matrix.T, shapelets @ matrix.T
+    if len(weights) == 1:
+        column = level_free.astype(np.int64)
+        column_weights = np.repeat(weights, 2, axis=0)[: 1 + int(level_free.any())]
+        column_level = np.array([1.0, 0.0])[: len(column_weights)]
+    else:
+        column = np.arange(len(shapelets))
+        column_weights = weights
+        column_level = np.where(level_free, 0.0, 1.0)
+    energy = np.empty((len(rows), len(column_weights), 3))
+    run_blocks(
+        _energy_density, len(paths), rows, paths.row_offsets, shift, column_weights, column_level,
+        energy,
+    )  # fmt: skip
+    return L2Problem(
+        paths=paths,
+        rows=rows,
+        shapelets=np.ascontiguousarray(shapelets * weights[:, None]),
+        lengths=lengths,
+        energy=energy,
+        column=column,
+        level_free=level_free,
+        weights=weights,
+        shift=shift,
+        centred_shapelets=shapelets,
+    )
+
+
+@kernel
+def _energy_density(first, last, rows, row_offsets, shift, weights, level, energy):
+    n_channels = rows.shape[1]
+    for series in range(first, last):
+        end = row_offsets[series + 1]
+        for row in range(row_offsets[series], end):
+            following = row + 1 if row + 1 < end else row
+            for column in range(len(weights)):
+                e, b, d, here, there = 0.0, 0.0, 0.0, 0.0, 0.0
+                for channel in range(n_channels):
+                    weight = weights[column, channel]
+                    f = rows[row, channel]
+                    rise = rows[following, channel] - f
+                    e += weight * f * f
+                    b += weight * f * rise
+                    d += weight * rise * rise
+                    here += weight * shift[series, channel] * f
+                    there += weight * shift[series, channel] * rise
+                energy[row, column, 0] = e + 2.0 * level[column] * here
+                energy[row, column, 1] = b + level[column] * there
+                energy[row, column, 2] = d
