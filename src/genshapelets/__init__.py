@@ -1,0 +1,23 @@
+"""Interpretable shapelets for irregular time series."""
+
+from .discrepancies import ClassicalDiscrepancy, Discrepancy, L2Discrepancy
+from .objective import interpretable_regularisation
+from .paths import Paths, interpolate
+from .series import RaggedSeries
+from .shapelets import Shapelets
+from .transform import GeneralisedShapeletTransform, Matches
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ClassicalDiscrepancy",
+    "Discrepancy",
+    "GeneralisedShapeletTransform",
+    "L2Discrepancy",
+    "Matches",
+    "Paths",
+    "RaggedSeries",
+    "Shapelets",
+    "interpolate",
+    "interpretable_regularisation",
+]

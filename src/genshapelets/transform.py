@@ -1,0 +1,158 @@
+"""The generalised shapelet transform: search, then evaluate at the best offset with gradients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor, nn
+
+from .discrepancies import Discrepancy, L2Discrepancy
+from .paths import Paths, interpolate
+from .search import BACKENDS, SEARCHES, best_offsets
+from .series import RaggedSeries
+from .shapelets import Shapelets
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """How well each shapelet fits each series, and where.
+
+    Attributes
+    ----------
+    discrepancy : (series, shapelets) tensor
+        Least discrepancy; differentiable.
+    start : (series, shapelets) float64 tensor
+        When the best window starts, in the series' own time. It ends one shapelet length later.
+    backend : str
+        Which search ran: "convolution", "fft", "compiled" or "reference".
+    """
+
+    discrepancy: Tensor
+    start: Tensor
+    backend: str
+
+
+class GeneralisedShapeletTransform(nn.Module):
+    r"""Series become vectors: the discrepancy of each shapelet at the best place.
+
+    .. math:: \sigma_k(f) = \min_{s \in [t_0, t_{T-1} - S_k]} \pi(f|_{[s, s + S_k]}, w^k)
+
+    Differentiable in the shapelets' values, their lengths and the metric. A series shorter than a
+    shapelet is held at its last value and compared from its first time on.
+
+    Parameters
+    ----------
+    shapelets : Shapelets
+    discrepancy : Discrepancy
+    search : "grid" or "exact"
+        Try as many evenly spaced offsets as the series has observations (on regularly sampled series
+        every sample and the last possible start), or find the minimum over all real offsets.
+    backend : "auto", "convolution", "fft", "compiled" or "reference"
+        What searches: see `genshapelets.search.best_offsets`.
+    fill : number or (channels,) array
+        Value of a channel in a series that never observes it.
+
+    Examples
+    --------
+    A bump is found where it is.
+
+    >>> from genshapelets import GeneralisedShapeletTransform
+    >>> transform = GeneralisedShapeletTransform.from_shapelets([[[0.0, 1.0, 0.0]]], lengths=[2.0])
+    >>> matches = transform([[[0.0, 0.0, 0.0, 1.0, 0.0, 0.0]]])
+    >>> matches.start.item(), matches.discrepancy.item()
+    (2.0, 0.0)
+    """
+
+    def __init__(
+        self,
+        shapelets: Shapelets,
+        discrepancy: Discrepancy,
+        *,
+        search: str = "grid",
+        backend: str = "auto",
+        fill: ArrayLike = 0.0,
+    ) -> None:
+        super().__init__()
+        if search not in SEARCHES:
+            raise ValueError(f"search must be one of {', '.join(SEARCHES)}; got {search!r}.")
+        if backend not in BACKENDS:
+            raise ValueError(f"backend must be one of {', '.join(BACKENDS)}; got {backend!r}.")
+        discrepancy.check(shapelets.n_shapelets, shapelets.n_channels)
+        self.shapelets = shapelets
+        self.discrepancy = discrepancy
+        self.search = search
+        self.backend = backend
+        self.fill = fill
+
+    @classmethod
+    def from_shapelets(
+        cls,
+        values: ArrayLike | Tensor,
+        lengths: ArrayLike | Tensor | None = None,
+        *,
+        discrepancy: Discrepancy | None = None,
+        max_length: float | None = None,
+        search: str = "grid",
+        backend: str = "auto",
+        fill: ArrayLike = 0.0,
+    ) -> GeneralisedShapeletTransform:
+        """Build a transform from given shapelets.
+
+        Parameters
+        ----------
+        values : (shapelets, channels, knots) array
+            Values at evenly spaced knots. Their dtype becomes the transform's.
+        lengths : number or (shapelets,) array, optional
+            Lengths in the unit of the series' times; default: one unit between neighbouring knots.
+        discrepancy : Discrepancy, optional
+            Default: ``L2Discrepancy(n_channels)``, L2 with a learnt scale for each channel.
+        max_length : float, optional
+            Upper bound of the lengths when they are learnt; default: twice the longest.
+        search, backend, fill
+            As for the class.
+        """
+        values = _as_tensor(values)
+        if lengths is None:
+            lengths = float(max(values.shape[-1] - 1, 1))
+        shapelets = Shapelets(values, _as_tensor(lengths), max_length)
+        if discrepancy is None:
+            discrepancy = L2Discrepancy(shapelets.n_channels)
+        discrepancy = discrepancy.to(dtype=values.dtype, device=values.device)
+        return cls(shapelets, discrepancy, search=search, backend=backend, fill=fill)
+
+    def forward(self, series: RaggedSeries | Paths | ArrayLike) -> Matches:
+        """Match every shapelet with every series.
+
+        Parameters
+        ----------
+        series : RaggedSeries, Paths, or whatever `RaggedSeries.from_arrays` takes
+            Prepare `Paths` once with `interpolate` if the same series are matched repeatedly.
+        """
+        paths = self._as_paths(series)
+        values, lengths = self.shapelets.values, self.shapelets.lengths
+        offsets = best_offsets(paths, self.discrepancy, values, lengths, self.search, self.backend)
+        discrepancy = self.discrepancy.evaluate(paths, values, lengths, offsets)
+        start = offsets.start + torch.from_numpy(paths.origin).to(offsets.start)[:, None]
+        return Matches(discrepancy, start, offsets.backend)
+
+    def _as_paths(self, series: RaggedSeries | Paths | ArrayLike) -> Paths:
+        if not isinstance(series, (RaggedSeries, Paths)):
+            series = RaggedSeries.from_arrays(series)
+        if series.n_channels != self.shapelets.n_channels:
+            raise ValueError(
+                f"the series have {series.n_channels} channels, the shapelets "
+                f"{self.shapelets.n_channels}. Give series with the channels of the shapelets."
+            )
+        return series if isinstance(series, Paths) else interpolate(series, self.fill)
+
+    def extra_repr(self) -> str:
+        """Describe the settings for `repr`."""
+        return f"search={self.search!r}, backend={self.backend!r}"
+
+
+def _as_tensor(values: ArrayLike | Tensor) -> Tensor:
+    tensor = values if isinstance(values, Tensor) else torch.as_tensor(np.asarray(values))
+    return tensor if tensor.is_floating_point() else tensor.to(torch.get_default_dtype())
