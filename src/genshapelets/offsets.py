@@ -23,7 +23,8 @@ class Offsets:
         end, in between on a grid that shrinks.
     index : (series, shapelets) int64 tensor
         Index of the sample at which the window starts, on a regularly sampled path; `AT_END` for the
-        last possible window of such a path; `FREE` for any other offset.
+        last possible window of such a path; `FREE` for any other offset, or a path shorter than the
+        shapelet.
     backend : str
         What found them.
     """

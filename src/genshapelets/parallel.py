@@ -22,6 +22,8 @@ from threadpoolctl import ThreadpoolController
 
 # `contract` and `reassoc` let sums vectorise; NaN and infinity keep their meaning.
 kernel = njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+# For sums that must be added as they are written. Said aloud, or a caller's fastmath is inherited.
+strict_kernel = njit(nogil=True, cache=True, fastmath=False)
 
 # An index known not to be negative. Where a loop mixes it with nothing but its like, the compiler drops
 # Python's wrap-around of negative indices and vectorises the loop.
@@ -46,18 +48,30 @@ def run_blocks(
 ) -> None:
     """Call ``task(first, last, *arguments)`` on blocks that cover ``range(n_items)``.
 
-    Blocks may run at the same time, so each must write only to its own part of the output.
+    Blocks may run at the same time, so each must write only to its own part of the output. The
+    calling thread takes its share of them.
     """
     n_threads = torch.get_num_threads()
     n_blocks = min(n_items, n_blocks or (1 if n_threads == 1 else 4 * n_threads))
     bounds = [n_items * block // n_blocks for block in range(n_blocks + 1)]
-    if n_threads == 1 or n_blocks == 1:
-        for first, last in pairwise(bounds):
+    blocks = list(pairwise(bounds))[::-1]
+
+    def work() -> None:
+        while blocks:
+            try:
+                first, last = blocks.pop()  # atomic, and so safe among threads
+            except IndexError:
+                return
             task(first, last, *arguments)
+
+    n_helpers = min(n_threads, n_blocks) - 1
+    if n_helpers < 1:
+        work()
         return
-    pool = _pools.get(n_threads)
+    pool = _pools.get(n_helpers)
     if pool is None:
-        pool = _pools.setdefault(n_threads, ThreadPoolExecutor(n_threads, "genshapelets"))
-    futures = [pool.submit(task, first, last, *arguments) for first, last in pairwise(bounds)]
-    for future in futures:
-        future.result()
+        pool = _pools.setdefault(n_helpers, ThreadPoolExecutor(n_helpers, "genshapelets"))
+    helpers = [pool.submit(work) for _ in range(n_helpers)]
+    work()
+    for helper in helpers:
+        helper.result()

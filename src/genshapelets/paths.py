@@ -16,6 +16,8 @@ from .series import RaggedSeries
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
+FEW = 9  # observations of a channel whose median stands for the channel
+
 
 @dataclass(frozen=True, eq=False)
 class Paths:
@@ -82,16 +84,22 @@ class Paths:
             return 1.0
         return float(steps[0]) if (steps == steps[0]).all() else 0.0
 
-    @cached_property
-    def centre(self) -> Array:
-        """Mean of each path's knots, (series, channels)."""
-        sums = np.add.reduceat(self.values, self.row_offsets[:-1], axis=0)
-        return sums / self.lengths[:, None]
+    def odd_one(self) -> int:
+        """Which path keeps the others from a `common_step`: the first irregular one, if any."""
+        several = np.flatnonzero(self.lengths > 1)
+        steps = self.step[several]
+        wrong = steps == 0.0 if (steps == 0.0).any() else steps != steps[0]
+        return int(several[np.argmax(wrong)])
 
     @cached_property
-    def centred(self) -> Array:
-        """Values minus their path's `centre`, (rows, channels)."""
-        return self.values - np.repeat(self.centre, self.lengths, axis=0)
+    def centred(self) -> tuple[Array, Array]:
+        """Values less a typical one of their path, (rows, channels), and the typical ones.
+
+        Typical is the median of a few: a mean would move all by one wild observation.
+        """
+        rows, centre = np.empty(self.values.shape), np.zeros((len(self), self.n_channels))
+        run_blocks(_centre, len(self), self.values, self.row_offsets, centre, rows)
+        return rows, centre
 
     def __getitem__(self, selection: slice | Sequence[int] | NDArray[Any]) -> Paths:
         """Choose paths by slice, indices or mask."""
@@ -100,6 +108,8 @@ class Paths:
             raise TypeError(
                 "Paths are chosen by a slice, a list of indices or a mask; got a number."
             )
+        if not len(chosen):
+            raise ValueError("a batch needs at least one path; the selection is empty.")
         lengths = self.lengths[chosen]
         row_offsets = np.concatenate([[0], np.cumsum(lengths)])
         rows = np.arange(row_offsets[-1]) + np.repeat(
@@ -223,6 +233,25 @@ def _fill_gaps(first, last, knots, values, row_offsets, fill):
                 values[begin:end, channel] = fill[channel]
             else:
                 values[before + 1 : end, channel] = values[before, channel]
+
+
+@kernel
+def _centre(first, last, values, row_offsets, centre, out):
+    few = np.empty(FEW)
+    for series in range(first, last):
+        begin, end = row_offsets[series], row_offsets[series + 1]
+        for channel in range(values.shape[1]):
+            for item in range(FEW):
+                x = values[begin + (end - begin - 1) * item // (FEW - 1), channel]
+                place = item
+                while place > 0 and few[place - 1] > x:
+                    few[place] = few[place - 1]
+                    place -= 1
+                few[place] = x
+            centre[series, channel] = few[FEW // 2]
+        for row in range(begin, end):
+            for channel in range(values.shape[1]):
+                out[row, channel] = values[row, channel] - centre[series, channel]
 
 
 @kernel

@@ -38,8 +38,8 @@ class RaggedSeries:
     values : (n_rows, n_channels) float32 or float64
         NaN = not observed. At least one value of each series is observed.
     row_offsets : (n_series + 1,) int64
-    time_precision : float
-        Relative rounding of the times as they were given: eps of their dtype.
+    time_precision : (n_series,) float64
+        Relative rounding of each series' times as they were given: eps of their dtype.
     channel_names : tuple of str, or None
     series_ids : (n_series,) array, or None
         The labels of the series in the long table they were read from.
@@ -66,13 +66,13 @@ class RaggedSeries:
     times: NDArray[np.float64]
     values: NDArray[Any]
     row_offsets: NDArray[np.int64]
-    time_precision: float = _DOUBLE_EPS
+    time_precision: NDArray[np.float64]
     channel_names: tuple[str, ...] | None = None
     series_ids: NDArray[Any] | None = None
     time_origin: np.datetime64 | None = None
 
     def __post_init__(self) -> None:
-        for name in ("times", "values", "row_offsets", "series_ids"):
+        for name in ("times", "values", "row_offsets", "time_precision", "series_ids"):
             array = getattr(self, name)
             if array is not None:
                 array = array.view()  # so that the caller's own array stays writeable
@@ -173,7 +173,7 @@ class RaggedSeries:
             table.instants,
             table.values,
             _offsets(table.lengths),
-            time_precision=_precision(table.instants),
+            time_precision=_precision(len(table.lengths), table.instants),
             channel_names=table.channels,
             series_ids=table.series_ids,
         )
@@ -214,7 +214,7 @@ class RaggedSeries:
             np.concatenate([part.to_user_time(part.times) for part in parts]),
             np.concatenate([part.values for part in parts]),
             _offsets(np.concatenate([part.lengths for part in parts])),
-            time_precision=max(part.time_precision for part in parts),
+            time_precision=np.concatenate([part.time_precision for part in parts]),
             channel_names=first.channel_names,
             series_ids=np.concatenate(ids) if len(ids) == len(parts) else None,
         )
@@ -226,7 +226,7 @@ class RaggedSeries:
         values: NDArray[Any],
         row_offsets: NDArray[np.int64],
         *,
-        time_precision: float,
+        time_precision: NDArray[np.float64],
         channel_names: Sequence[str] | None = None,
         series_ids: NDArray[Any] | None = None,
     ) -> RaggedSeries:
@@ -370,6 +370,7 @@ class RaggedSeries:
             times=self.times[rows],
             values=self.values[rows],
             row_offsets=row_offsets,
+            time_precision=self.time_precision[chosen],
             series_ids=None if self.series_ids is None else self.series_ids[chosen],
         )
 
@@ -427,7 +428,7 @@ class RaggedSeries:
                 "Use dataclasses.replace(batch, series_ids=None) to number the series."
             )
         times = self.to_user_time(self.times)
-        if self.time_precision > _DOUBLE_EPS and (times == times.astype(np.float32)).all():
+        if self.time_precision.min() > _DOUBLE_EPS and (times == times.astype(np.float32)).all():
             times = times.astype(np.float32)
         columns = {"series": np.repeat(ids, self.lengths), "time": times}
         return columns | dict(zip(names, self.values.T.copy(), strict=True))
@@ -488,19 +489,22 @@ def _seconds(durations: NDArray[np.timedelta64]) -> NDArray[np.float64]:
     return whole + rest / _NANOSECONDS
 
 
-def _precision(*instants: NDArray[Any]) -> float:
-    """Return the relative rounding of times as given."""
-    floats = [array.dtype for array in instants if array.dtype.kind == "f"]
-    return max([_DOUBLE_EPS, *(float(np.finfo(dtype).eps) for dtype in set(floats))])
+def _precision(n_series: int, *instants: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the relative rounding of times as given, (n_series,), for one vector or one for each."""
+    eps = [
+        float(np.finfo(array.dtype).eps) if array.dtype.kind == "f" else _DOUBLE_EPS
+        for array in instants
+    ]
+    return np.maximum(np.broadcast_to(eps, (n_series,)), _DOUBLE_EPS)
 
 
-def _match_times(times: Any, lengths: NDArray[np.int64]) -> tuple[NDArray[Any], float]:
+def _match_times(times: Any, lengths: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the times of all series one after another, (n_rows,), and their precision."""
     n_series = len(lengths)
     if times is None:
         starts = _offsets(lengths)
         counted = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
-        return counted, _DOUBLE_EPS
+        return counted, _precision(n_series, counted)
     vectors = _listed(times)
     if vectors is None or not vectors or np.ndim(vectors[0]) == 0:
         shared = as_instants(times, "times")
@@ -513,7 +517,7 @@ def _match_times(times: Any, lengths: NDArray[np.int64]) -> tuple[NDArray[Any], 
                     f"{shared.size} times (shared by all series) and {lengths[i]} values. "
                     "Give one vector of times for each series if they differ."
                 )
-            return np.tile(shared, n_series), _precision(shared)
+            return np.tile(shared, n_series), _precision(n_series, shared)
         if shared.ndim != 2:
             raise ValueError(
                 "times must be one shared vector or one vector for each series; "
@@ -536,4 +540,4 @@ def _match_times(times: Any, lengths: NDArray[np.int64]) -> tuple[NDArray[Any], 
                 f"times must be all numbers or all datetimes; series 0 has {instants[0].dtype}, "
                 f"series {i} has {vector.dtype}. Convert one of them first."
             )
-    return np.concatenate(instants), _precision(*instants)
+    return np.concatenate(instants), _precision(n_series, *instants)

@@ -5,6 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+SHORTEST = (
+    -60.0
+)  # log of the shortest length relative to the longest: above the underflow of float32
+
 
 class Shapelets(nn.Module):
     r"""K piecewise-linear shapelets with evenly spaced knots and learnt lengths.
@@ -47,23 +51,26 @@ class Shapelets(nn.Module):
             )
         if max_length is None:
             max_length = 2.0 * float(lengths.max())
-        if not float(lengths.max()) <= max_length < float("inf"):
+        longest = torch.tensor(max_length, dtype=values.dtype)
+        if not float(lengths.max()) <= float(longest) < float("inf"):
             k = int(lengths.argmax())
             raise ValueError(
                 f"length of shapelet {k} is {float(lengths[k])!r}, above max_length={max_length!r}. "
                 "Shorten it or raise max_length."
             )
         self.values = nn.Parameter(values.detach().clone())
-        self.raw_lengths = nn.Parameter(torch.log(lengths / max_length).clamp(max=0.0))
-        self.register_buffer("max_length", torch.tensor(max_length, dtype=values.dtype))
+        self.raw_lengths = nn.Parameter(
+            torch.log(lengths / longest.to(lengths)).clamp(SHORTEST, 0.0)
+        )
+        self.register_buffer("max_length", longest.to(values.device))
 
     @property
     def lengths(self) -> Tensor:
         """Lengths S_k in (0, max_length], (shapelets,)."""
-        raw = self.raw_lengths
         # Written so that the derivative at raw = 0, the longest length, is that from below: torch's
         # abs has derivative 0 there and would hold the length for ever.
-        return self.max_length * torch.exp(torch.where(raw > 0, -raw, raw))
+        raw = torch.where(self.raw_lengths > 0, -self.raw_lengths, self.raw_lengths)
+        return self.max_length * torch.exp(raw.clamp(min=SHORTEST))
 
     @property
     def n_shapelets(self) -> int:

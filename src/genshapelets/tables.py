@@ -196,10 +196,18 @@ def _has_zone(data: Any) -> bool:
     return hasattr(getattr(data, "dtype", None), "tz")
 
 
+def _narwhals() -> Any:
+    """Import narwhals, which scikit-learn brings from version 1.9 on."""
+    try:
+        import narwhals
+    except ImportError as error:
+        raise ImportError("reading dataframes needs narwhals: pip install narwhals") from error
+    return narwhals
+
+
 def _open(frame: Any) -> Any:
     """Return the frame as an eager narwhals dataframe."""
-    import narwhals as nw
-
+    nw = _narwhals()
     try:
         return nw.from_native(frame, eager_only=True)
     except TypeError:
@@ -236,10 +244,9 @@ def _interchange(frame: Any) -> Any:
 
 def _recognise(vector: Any) -> Any:
     """Wrap a pandas, polars or pyarrow vector by narwhals; make anything else an array."""
-    import narwhals as nw
-
     if isinstance(vector, np.ndarray):
         return vector
+    nw = _narwhals()
     wrapped = nw.from_native(vector, series_only=True, pass_through=True)
     return wrapped if isinstance(wrapped, nw.Series) else _as_array(vector)
 
@@ -252,8 +259,7 @@ def _read(column: Any) -> Column:
         if array.dtype == object:
             nulls |= (array == None) | (array != array)  # noqa: E711
     else:
-        import narwhals as nw
-
+        nw = _narwhals()
         nulls = column.is_null().to_numpy()
         native = column.to_native()
         if _has_zone(native):  # narwhals 2.28 does not know pandas zones such as America/New_York

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -108,7 +109,8 @@ class GeneralisedShapeletTransform(nn.Module):
         lengths : number or (shapelets,) array, optional
             Lengths in the unit of the series' times; default: one unit between neighbouring knots.
         discrepancy : Discrepancy, optional
-            Default: ``L2Discrepancy(n_channels)``, L2 with a learnt scale for each channel.
+            Default: ``L2Discrepancy(n_channels)``, L2 with a learnt scale for each channel. It is
+            copied, in the dtype of the values.
         max_length : float, optional
             Upper bound of the lengths when they are learnt; default: twice the longest.
         search, backend, fill
@@ -120,7 +122,7 @@ class GeneralisedShapeletTransform(nn.Module):
         shapelets = Shapelets(values, _as_tensor(lengths), max_length)
         if discrepancy is None:
             discrepancy = L2Discrepancy(shapelets.n_channels)
-        discrepancy = discrepancy.to(dtype=values.dtype, device=values.device)
+        discrepancy = copy.deepcopy(discrepancy).to(dtype=values.dtype, device=values.device)
         return cls(shapelets, discrepancy, search=search, backend=backend, fill=fill)
 
     def forward(self, series: RaggedSeries | Paths | ArrayLike) -> Matches:
@@ -133,6 +135,12 @@ class GeneralisedShapeletTransform(nn.Module):
         """
         paths = self._as_paths(series)
         values, lengths = self.shapelets.values, self.shapelets.lengths
+        if not torch.isfinite(lengths).all():
+            k = int((~torch.isfinite(lengths)).nonzero()[0])
+            raise ValueError(
+                f"the length of shapelet {k} is {float(lengths[k].detach())!r}: training has diverged. "
+                "Lower the learning rate, or look for NaN in the loss."
+            )
         offsets = best_offsets(paths, self.discrepancy, values, lengths, self.search, self.backend)
         discrepancy = self.discrepancy.evaluate(paths, values, lengths, offsets)
         start = offsets.start + torch.from_numpy(paths.origin).to(offsets.start)[:, None]

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from ..offsets import FREE, Offsets
 from ..parallel import run_blocks
@@ -65,8 +64,11 @@ class L2Windows(torch.autograd.Function):
         return torch.from_numpy(np.sqrt(squared)).to(values.dtype)
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        if torch.is_grad_enabled():
+            raise RuntimeError(
+                "the shapelet transform has no second derivatives. Leave out create_graph=True."
+            )
         sigma = np.sqrt(ctx.squared)
         # The square root has no derivative at 0; 0 is the subgradient that leaves a perfect match be.
         half = 0.5 / np.where(sigma > 0, sigma, np.inf)
@@ -233,14 +235,16 @@ class _Lattice:
     def __init__(self, windows: _Windows, step: float, members: Index) -> None:
         self.windows, self.step, self.members = windows, step, members
         n_shapelets, _, n_channels = windows.shapelets.shape
-        nodes = n_pieces(windows.lengths.max(), step) + 1
+        # A longer shapelet has no window on the lattice: what is computed for it here is not used.
+        self.lengths = np.minimum(windows.lengths, windows.paths.spans[members].max())
+        nodes = n_pieces(self.lengths.max(), step) + 1
         self.projection = np.empty((2, n_shapelets, nodes, n_channels))
         self.residual = np.empty((2, n_shapelets, n_channels))
         self.moment = np.empty((2, n_shapelets, nodes, n_channels))
         self.first_moment = np.empty((2, n_shapelets, nodes, n_channels))
         for at_end in (0, 1):
             run_blocks(
-                project, n_shapelets, at_end, step, windows.shapelets, windows.lengths,
+                project, n_shapelets, at_end, step, windows.shapelets, self.lengths,
                 self.projection[at_end], self.residual[at_end], self.moment[at_end],
                 self.first_moment[at_end],
             )  # fmt: skip
@@ -252,7 +256,7 @@ class _Lattice:
         residual = (self.residual * w.weights).sum(axis=2)
         run_blocks(
             lattice_forward, len(self.members), self.members, w.rows.ravel(), w.rows.shape[1],
-            w.paths.row_offsets, w.index, self.step, w.lengths, self.tiled_weights, w.level_free,
+            w.paths.row_offsets, w.index, self.step, self.lengths, self.tiled_weights, w.level_free,
             self.projection.reshape(2, n_shapelets, -1), residual, out,
         )  # fmt: skip
 
@@ -280,7 +284,7 @@ class _Lattice:
                 lattice_backward(
                     len(members) * block // n_blocks, len(members) * (block + 1) // n_blocks,
                     members, w.rows.ravel(), n_channels, w.paths.row_offsets, w.index, w.slope,
-                    self.step, w.lengths, self.tiled_weights, w.level_free, tiled_rows,
+                    self.step, self.lengths, self.tiled_weights, w.level_free, tiled_rows,
                     self.projection.reshape(flat), self.moment.reshape(flat),
                     self.first_moment.reshape(flat), upstream, squared,
                     sum_upstream[block], sum_difference[block], sum_square[block], sum_lengths[block],
@@ -290,7 +294,7 @@ class _Lattice:
         grad_lengths += sum_lengths.sum(axis=0)
         for at_end in (0, 1):
             run_blocks(
-                lattice_gradients, n_shapelets, at_end, self.step, w.shapelets, w.lengths, w.weights,
+                lattice_gradients, n_shapelets, at_end, self.step, w.shapelets, self.lengths, w.weights,
                 self.projection[at_end], self.residual[at_end],
                 sum_upstream[:, at_end].sum(axis=0), sum_difference[:, at_end].sum(axis=0),
                 sum_square[:, at_end].sum(axis=0), grad_shapelets, grad_weights,
@@ -298,4 +302,5 @@ class _Lattice:
 
 
 def _float64(tensor: Tensor) -> Array:
-    return np.ascontiguousarray(tensor.detach().to(torch.float64).numpy())
+    """Copy a tensor: an optimiser may change the parameter before the backward pass."""
+    return np.array(tensor.detach().to(torch.float64).numpy(), order="C")

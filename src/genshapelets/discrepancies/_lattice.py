@@ -164,7 +164,7 @@ def load_difference(
 ):  # fmt: skip
     """Write path minus projected shapelet at the nodes of one window, (pieces + 1) * channels long.
 
-    ``share`` is the partial piece's share of a step. The path owns the rows first_row..last_row.
+    ``share`` is the partial piece's share of a step; the path's rows are first_row..last_row.
     Indices are unsigned, so that the compiler need not think of negative ones and vectorises.
     """
     size = u(pieces * n_channels)
@@ -178,27 +178,13 @@ def load_difference(
         for x in range(size):
             out[stride + x] = values[begin + stride + x] - projection[at_end, k, stride + x]
     else:
-        row = first_row + index
-        begin = u(row * n_channels)
-        last = u(last_row * n_channels)
-        if row + pieces <= last_row:
-            for x in range(size):
-                out[x] = values[begin + x] - projection[at_end, k, x]
-            for x in range(stride):
-                f = values[begin + size - stride + x]
-                rise = values[begin + size + x] - f
-                out[size + x] = f + share * rise - projection[at_end, k, size + x]
-        else:  # the path ends inside the window: constant from there on
-            for node in range(pieces + 1):
-                here = min(begin + u(node) * stride, last)
-                for x in range(stride):
-                    f = values[here + x]
-                    out[u(node) * stride + x] = f - projection[at_end, k, u(node) * stride + x]
-            if row + pieces - 1 < last_row:
-                for x in range(stride):
-                    f = values[begin + size - stride + x]
-                    rise = values[last + x] - f
-                    out[size + x] = f + share * rise - projection[at_end, k, size + x]
+        begin = u((first_row + index) * n_channels)
+        for x in range(size):
+            out[x] = values[begin + x] - projection[at_end, k, x]
+        for x in range(stride):
+            f = values[begin + size - stride + x]
+            rise = values[begin + size + x] - f
+            out[size + x] = f + share * rise - projection[at_end, k, size + x]
     if level_free:
         whole = (pieces - 1) + share
         for x in range(stride):

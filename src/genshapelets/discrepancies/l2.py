@@ -80,7 +80,7 @@ class L2Discrepancy(Discrepancy):
     def matrix(self) -> Tensor:
         """A as (metrics, channels, channels), whatever the kind of metric."""
         if self.weight is None:
-            return torch.eye(self.n_channels)[None]
+            return torch.eye(self.n_channels, device=self.level_free.device)[None]
         return self.weight if self.metric == "full" else torch.diag_embed(self.weight)
 
     def level_free_of(self, n_shapelets: int) -> Tensor:

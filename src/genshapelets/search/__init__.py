@@ -55,7 +55,7 @@ def best_offsets(
     if not isinstance(discrepancy, L2Discrepancy):
         raise TypeError(f"no search is known for {type(discrepancy).__name__}.")
     _check_backend(paths, search, backend)
-    shapelets, spans = values.double().cpu().numpy(), lengths.double().cpu().numpy()
+    shapelets, spans = values.cpu().double().numpy(), lengths.cpu().double().numpy()
     if backend == "reference":
         return _reference(paths, discrepancy, shapelets, spans, values.device)
     parts = [
@@ -78,9 +78,9 @@ def _check_backend(paths: Paths, search: str, backend: str) -> None:
             f'the exact search runs on backend="compiled" (or "auto"); got {backend!r}.'
         )
     if backend in ("convolution", "fft") and not paths.common_step:
-        odd = int(np.argmax(paths.step != paths.step[0]))
         raise ValueError(
-            f"backend={backend!r} needs regularly sampled series with one common step; series {odd} "
+            f"backend={backend!r} needs regularly sampled series with one common step; series "
+            f"{paths.odd_one()} "
             'is irregular or has another step. Use backend="compiled" or "auto".'
         )
 
@@ -104,7 +104,7 @@ def _reference(
     paths: Paths, discrepancy: L2Discrepancy, values: Array, lengths: Array, device: torch.device
 ) -> Offsets:
     metrics = np.broadcast_to(
-        discrepancy.matrix().double().cpu().numpy(), (len(values), *[values.shape[1]] * 2)
+        discrepancy.matrix().cpu().double().numpy(), (len(values), *[values.shape[1]] * 2)
     )
     level_free = discrepancy.level_free_of(len(values)).cpu().numpy()
     _, start = search_reference(paths, values, lengths, metrics, level_free)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,10 +13,10 @@ from .convolution import CHUNK_BYTES, by_spectra, by_windows, cheaper_form, padd
 def search_classical(paths: Paths, values: Tensor, form: str) -> Offsets:
     """Best sample to start at; ``form`` as in `search_convolution`, or "auto"."""
     if not paths.common_step:
-        odd = int(np.argmax(paths.step != paths.step[0]))
         raise ValueError(
             "the classical discrepancy counts samples, so all series must be regularly sampled with "
-            f"one common step; series {odd} is not. Use L2Discrepancy, which works in continuous time."
+            f"one common step; series {paths.odd_one()} is not. Use L2Discrepancy, which works in "
+            "continuous time."
         )
     n_shapelets, n_channels, n_samples = values.shape
     longest = max(int(paths.lengths.max()), n_samples)
@@ -44,5 +43,5 @@ def search_classical(paths: Paths, values: Tensor, form: str) -> Offsets:
         cost = cost - 2 * found[:, :, : len(offset)]
         cost = torch.where(offset < n_offsets[:, None, None], cost, torch.inf)
         index[first:last] = cost.argmin(dim=2)
-    start = index * paths.common_step
+    start = index.to(dtype) * paths.common_step
     return Offsets(start, torch.zeros_like(start), index, form)

@@ -19,6 +19,7 @@ from ..offsets import AT_END, FREE, Offsets
 from ..parallel import kernel, one_blas_thread, run_blocks, u
 from ..paths import Array
 from .problem import L2Problem
+from .sums import running_sum, sum_between
 
 # F2 grows with the square of the time since its origin, and digits are lost in its second difference.
 # Offsets are therefore taken in blocks of so many lengths, each with its own origin.
@@ -172,7 +173,7 @@ def contract_channels(transposed, weights, first, last, n_rows, table):
 
 @kernel
 def window_energies(
-    knots, inverse_gap, prefix, energy, begin, column, length, offsets, n_offsets, out
+    knots, inverse_gap, high, low, energy, begin, column, length, offsets, n_offsets, out
 ):
     """Energy of each window."""
     n_rows = len(knots)
@@ -187,7 +188,7 @@ def window_energies(
         a_share, b_share = a * inverse_gap[left], b * inverse_gap[right]
         x, y = begin + left, begin + right
         out[offset] = (
-            prefix[right] - prefix[left]
+            sum_between(high, low, left, right)
             + b * (energy[y, column, 0]
                    + b_share * (energy[y, column, 1] + b_share * energy[y, column, 2] / 3.0))
             - a * (energy[x, column, 0]
@@ -234,17 +235,16 @@ def integrate_rows(knots, path, out):
 
 
 @kernel
-def integrate_density(knots, energy, begin, n_rows, column, out):
+def integrate_density(knots, energy, begin, column, terms, high, low):
     """Running integral of the energy's density."""
-    total = 0.0
-    for row in range(n_rows):
-        out[row] = total
-        if row + 1 < n_rows:
-            total += (knots[row + 1] - knots[row]) * (
-                energy[begin + row, column, 0]
-                + energy[begin + row, column, 1]
-                + energy[begin + row, column, 2] / 3.0
-            )
+    n_pieces = len(knots) - 1
+    for row in range(n_pieces):
+        terms[row] = (knots[row + 1] - knots[row]) * (
+            energy[begin + row, column, 0]
+            + energy[begin + row, column, 1]
+            + energy[begin + row, column, 2] / 3.0
+        )
+    running_sum(terms, n_pieces, high, low)
 
 
 @kernel
@@ -276,15 +276,15 @@ def _grid_search(
     polynomials = np.empty((4, longest))
     fence, inverse_gap = np.empty(longest), np.empty(longest)
     all_bins = np.empty(longest * BINS, np.int32)
-    integral, prefix = np.empty((longest, n_channels)), np.empty(longest)
+    integral = np.empty((longest, n_channels))
+    terms, high, low = np.empty(longest), np.empty(longest), np.empty(longest)
     transposed = np.empty(longest * n_channels)
     offsets, slopes, cost = np.empty(longest + 1), np.empty(longest + 1), np.empty(longest + 1)
     for series in range(first, last):
         begin, end = row_offsets[series], row_offsets[series + 1]
         knots, path = knots_of_all[begin:end], rows[begin:end]
         n_rows = end - begin
-        start[series], slope[series] = 0.0, 0.0
-        index[series] = 0 if steps[series] > 0.0 else FREE
+        start[series], slope[series], index[series] = 0.0, 0.0, FREE
         if n_rows == 1:
             continue
         bins = all_bins[: n_rows * BINS]
@@ -295,15 +295,17 @@ def _grid_search(
                 contract_channels(
                     transposed, contracting, k, min(k + group_size, n_shapelets), n_rows, table
                 )
+            if k == 0 or column[k] != column[k - 1]:
+                integrate_density(knots, energy, begin, column[k], terms, high, low)
             length = lengths[k]
             if knots[n_rows - 1] <= length:
                 continue
             n_offsets = list_offsets(knots, steps[series], length, offsets, slopes)
-            integrate_density(knots, energy, begin, n_rows, column[k], prefix)
             window_energies(
                 knots,
                 inverse_gap,
-                prefix,
+                high,
+                low,
                 energy,
                 begin,
                 column[k],

@@ -19,6 +19,7 @@ from ..offsets import AT_END, FREE, Offsets
 from ..parallel import kernel, run_blocks, u
 from ..paths import Array, Paths
 from .problem import L2Problem
+from .sums import running_sum, sum_between
 
 CHUNK_BYTES = 2**25
 
@@ -79,7 +80,7 @@ def cheaper_form(
 ) -> str:
     """Estimate the cheaper form. The constants are nanoseconds measured on one core of a Xeon."""
     windows = n_offsets * n_taps * n_channels * (1.0 + 0.06 * n_shapelets)
-    spectra = 1.2 * (n_channels + n_shapelets) * n_rows * np.log2(n_rows + 1)
+    spectra = 1.7 * (n_channels + n_shapelets) * n_rows * np.log2(n_rows + 1)
     return "fft" if spectra < windows else "convolution"
 
 
@@ -183,7 +184,8 @@ def _pick(
     any_level_free = False
     for k in range(len(lengths)):
         any_level_free = any_level_free or level_free[k]
-    prefix = np.empty((n_columns, longest))
+    terms = np.empty(longest)
+    high, low = np.empty((n_columns, longest)), np.empty((n_columns, longest))
     integral = np.zeros((longest if any_level_free else 1, n_channels))
     cost = np.empty(longest)
     for local in range(block_first, block_last):
@@ -193,10 +195,11 @@ def _pick(
         span = last_row * step
         density = energy[begin:end]
         for c in range(n_columns):
-            total = 0.0
-            for row in range(n_rows):
-                prefix[c, row] = total
-                total += step * (density[row, c, 0] + density[row, c, 1] + density[row, c, 2] / 3.0)
+            for row in range(last_row):
+                terms[row] = step * (
+                    density[row, c, 0] + density[row, c, 1] + density[row, c, 2] / 3.0
+                )
+            running_sum(terms, last_row, high[c], low[c])
         if any_level_free:
             for row in range(1, n_rows):
                 for channel in range(n_channels):
@@ -207,7 +210,7 @@ def _pick(
             length = lengths[k]
             start[local, k] = 0.0
             slope[local, k] = 0.0
-            index[local, k] = 0 if n_rows > 1 else FREE
+            index[local, k] = FREE
             if span <= length:
                 continue
             c = column[k]
@@ -219,10 +222,12 @@ def _pick(
                 n_offsets -= 1  # the last one is the last possible start
             e_part, b_part, d_part = partial, partial * share, partial * share * share / 3.0
             whole = pieces - 1
+            own_high, own_low = high[c], low[c]
             for offset in range(u(n_offsets)):
                 row = offset + u(whole)
                 cost[offset] = (
-                    prefix[c, row] - prefix[c, offset] - 2.0 * correlation[local, k, offset]
+                    sum_between(own_high, own_low, offset, row)
+                    - 2.0 * correlation[local, k, offset]
                     + e_part * density[row, c, 0] + b_part * density[row, c, 1]
                     + d_part * density[row, c, 2]
                 )  # fmt: skip
@@ -230,7 +235,7 @@ def _pick(
             rest = step - partial
             rest_share = rest / step
             end_cost = (
-                prefix[c, last_row] - prefix[c, row] - 2.0 * end_correlation[local, k]
+                sum_between(own_high, own_low, row, last_row) - 2.0 * end_correlation[local, k]
                 - rest * (density[row, c, 0]
                           + rest_share * (density[row, c, 1] + rest_share * density[row, c, 2] / 3.0))
             )  # fmt: skip
@@ -298,7 +303,7 @@ def pick_torch(
     prefix = torch.nn.functional.pad(piece.cumsum(dim=1), (0, 0, 1, 0))[:, :-1]
     trapezia = step / 2 * (x[:, 1:] + x[:, :-1])
     integral = torch.nn.functional.pad(trapezia.cumsum(dim=1), (0, 0, 1, 0))
-    span = (lengths - 1) * step
+    span = (lengths - 1).to(correlation.dtype) * step
     everyone = torch.arange(last - first, device=correlation.device)
 
     def running(at: Tensor, time: float, c: int) -> tuple[Tensor, Tensor]:
@@ -340,6 +345,6 @@ def pick_torch(
         short = span <= length
         at_end = ~short & ~(best_cost <= end_cost)
         best = torch.where(short | at_end, 0, best)
-        start[:, k] = torch.where(at_end, span - length, best * step)
+        start[:, k] = torch.where(at_end, span - length, best.to(correlation.dtype) * step)
         slope[:, k] = torch.where(at_end, -1.0, 0.0)
-        index[:, k] = torch.where(at_end, AT_END, torch.where(lengths > 1, best, FREE))
+        index[:, k] = torch.where(at_end, AT_END, torch.where(short, FREE, best))

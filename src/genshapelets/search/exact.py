@@ -6,8 +6,13 @@ the derivatives in s along, and take each piece's minimum in closed form.
 
 The shapelet's knots are evenly spaced, so in any stretch of s as long as their spacing each path knot
 meets at most one of them, and the order in which they meet is the same in every stretch: sort once, by
-t_i modulo the spacing. The derivatives are computed afresh at the start of every stretch, so errors do
-not add up.
+t_i modulo the spacing.
+
+Only the correlation is carried along; whatever depends on the window's two ends alone is computed
+afresh when a knot passes one of them. The correlation is computed afresh at anchors, the starts of
+every stretch or of equal parts of it. What was carried to an anchor is compared with what is computed
+there: if too much was lost on the way (observations very close together have steep slopes), the block
+is walked again with more anchors.
 
 A stretch is passed over if it cannot hold the minimum: moving a window by r changes the discrepancy by
 at most r times the L2 norm of f' over all it moves through.
@@ -34,8 +39,11 @@ from .compiled import (
     prepare_rows,
 )
 from .problem import L2Problem
+from .sums import running_sum, sum_between
 
 SLACK = 1e-9  # of the squared discrepancy: keeps rounding from passing over the minimum
+TOLERANCE = 1e-11  # of the cost's scale: how much may be lost between two anchors
+MAX_ROUNDS = 5
 
 
 def search_exact(problem: L2Problem) -> Offsets:
@@ -120,11 +128,44 @@ def advance(derivatives, width):
 
 
 @kernel
-def level_derivatives(knots, path, integral, weight, length, s, left, right, out):
-    """|int A f|^2 / S over [s, s + S] and its four derivatives in s, given the rows of both ends."""
+def end_derivatives(
+    high,
+    low,
+    ending,
+    starting,
+    knots,
+    path,
+    integral,
+    weight,
+    level_free,
+    length,
+    s,
+    left,
+    right,
+    out,
+):
+    """What depends on a window's ends alone, and its four derivatives in s.
+
+    ``ending`` and ``starting`` are piecewise cubic in s + S and in s, on the rows right and left; the
+    energy between these rows is added, |int A f|^2 / S subtracted if the level is free.
+    """
     a, b = s - knots[left], s + length - knots[right]
+    out[0] = sum_between(high, low, left, right)
+    out[0] += ending[0, right] + b * (
+        ending[1, right] + b * (ending[2, right] + b * ending[3, right])
+    )
+    out[0] -= starting[0, left] + a * (
+        starting[1, left] + a * (starting[2, left] + a * starting[3, left])
+    )
+    out[1] = ending[1, right] + b * (2.0 * ending[2, right] + 3.0 * b * ending[3, right])
+    out[1] -= starting[1, left] + a * (2.0 * starting[2, left] + 3.0 * a * starting[3, left])
+    out[2] = 2.0 * ending[2, right] + 6.0 * b * ending[3, right]
+    out[2] -= 2.0 * starting[2, left] + 6.0 * a * starting[3, left]
+    out[3] = 6.0 * (ending[3, right] - starting[3, left])
+    out[4] = 0.0
+    if not level_free:
+        return
     a_gap, b_gap = 1.0 / (knots[left + 1] - knots[left]), 1.0 / (knots[right + 1] - knots[right])
-    out[:] = 0.0
     for channel in range(path.shape[1]):
         f, g = path[left, channel], path[right, channel]
         f_slope = (path[left + 1, channel] - f) * a_gap
@@ -136,47 +177,172 @@ def level_derivatives(knots, path, integral, weight, length, s, left, right, out
         first = g + b * g_slope - f - a * f_slope
         second = g_slope - f_slope
         scaled = weight[channel] / length
-        out[0] += scaled * level * level
-        out[1] += 2.0 * scaled * level * first
-        out[2] += 2.0 * scaled * (first * first + level * second)
-        out[3] += 6.0 * scaled * first * second
-        out[4] += 6.0 * scaled * second * second
+        out[0] -= scaled * level * level
+        out[1] -= 2.0 * scaled * level * first
+        out[2] -= 2.0 * scaled * (first * first + level * second)
+        out[3] -= 6.0 * scaled * first * second
+        out[4] -= 6.0 * scaled * second * second
 
 
 @kernel
-def add_derivatives(polynomials, sign, rows, times, shift, n_anchors, out):
-    """Add a piecewise polynomial's value and three derivatives, at lattice point anchor + shift."""
+def fill_ends(knots, inverse_gap, energy, begin, column, rows, table, place, ending, starting):
+    """Energy since the row less twice w(S).F1, and less twice w(0).F1, on the pieces of a block."""
+    first_row, last_row = rows
+    n_rows = len(knots)
+    integrate_once(knots, inverse_gap, first_row, last_row, table, place, -2.0, ending)
+    integrate_once(knots, inverse_gap, first_row, last_row, table, place + n_rows, -2.0, starting)
+    for row in range(first_row, last_row - 1):
+        e, b, d = (
+            energy[begin + row, column, 0], energy[begin + row, column, 1],
+            energy[begin + row, column, 2],
+        )  # fmt: skip
+        slope, curve = b * inverse_gap[row], d * inverse_gap[row] * inverse_gap[row] / 3.0
+        for polynomials in (ending, starting):
+            polynomials[1, row] += e
+            polynomials[2, row] += slope
+            polynomials[3, row] += curve
+
+
+@kernel
+def subtract_derivatives(polynomials, rows, times, shift, n_anchors, out):
+    """Subtract a piecewise cubic and its derivatives, at the lattice points shifted from the anchors."""
     for anchor in range(n_anchors):
         row, t = rows[anchor + shift], times[anchor + shift]
         c1, c2, c3 = polynomials[1, row], polynomials[2, row], polynomials[3, row]
-        out[anchor, 0] += sign * (polynomials[0, row] + t * (c1 + t * (c2 + t * c3)))
-        out[anchor, 1] += sign * (c1 + t * (2.0 * c2 + 3.0 * t * c3))
-        out[anchor, 2] += sign * (2.0 * c2 + 6.0 * t * c3)
-        out[anchor, 3] += sign * 6.0 * c3
+        out[anchor, 0] -= polynomials[0, row] + t * (c1 + t * (c2 + t * c3))
+        out[anchor, 1] -= c1 + t * (2.0 * c2 + 3.0 * t * c3)
+        out[anchor, 2] -= 2.0 * c2 + 6.0 * t * c3
+        out[anchor, 3] -= 6.0 * c3
 
 
 @kernel
-def energy_polynomials(inverse_gap, prefix, energy, begin, column, first_row, last_row, out):
-    """The energy's running integral on each piece, as polynomials of the time passed."""
-    for row in range(first_row, last_row - 1):
-        out[0, row] = prefix[row]
-        out[1, row] = energy[begin + row, column, 0]
-        out[2, row] = energy[begin + row, column, 1] * inverse_gap[row]
-        out[3, row] = energy[begin + row, column, 2] * inverse_gap[row] * inverse_gap[row] / 3.0
+def search_block(
+    knots, path, inverse_gap, integral, high, low, rough, rows, table, place, n_knots, ending, starting,
+    weight, level_free, constant, length, block_start, block_end, parts, polynomials, best, best_start,
+):  # fmt: skip
+    """Walk the offsets of a block, ``parts`` anchors for each stretch.
 
-
-@kernel
-def second_jump(polynomials, knots, row):
-    """Jump of the second derivative at a row's knot."""
-    gap = knots[row] - knots[row - 1]
-    before = 2.0 * polynomials[2, row - 1] + 6.0 * gap * polynomials[3, row - 1]
-    return 2.0 * polynomials[2, row] - before
-
-
-@kernel
-def third_jump(polynomials, row):
-    """Jump of the third derivative at a row's knot."""
-    return 6.0 * (polynomials[3, row] - polynomials[3, row - 1])
+    Returns the smallest cost below ``best`` and its offset, and how much was lost between anchors.
+    """
+    first_row, last_row = rows
+    n_rows = len(knots)
+    spacing = length / (n_knots - 1)
+    part = spacing / parts
+    # A knot lies ``phase`` after the lattice point block_start + cell * spacing + residue * part, and
+    # is passed at all later points: one rule for anchors and crossings alike.
+    cell, residue = np.empty(last_row, np.int64), np.empty(last_row, np.int64)
+    phase = np.empty(last_row)
+    for row in range(first_row + 1, last_row - 1):
+        cell[row] = int(np.floor((knots[row] - block_start) / spacing))
+        phase[row] = max(knots[row] - (block_start + cell[row] * spacing), 0.0)
+        residue[row] = min(int(phase[row] / part), parts - 1)
+    order = np.argsort(phase[first_row + 1 : last_row - 1])
+    ordered_cell, segment = np.empty(len(order), np.int64), np.zeros(parts + 1, np.int64)
+    for item in range(len(order)):
+        row = order[item] + first_row + 1
+        order[item] = row
+        ordered_cell[item] = cell[row]
+        segment[residue[row] + 1] = item + 1
+        phase[row] = max(phase[row] - residue[row] * part, 0.0)
+    for item in range(parts):
+        segment[item + 1] = max(segment[item + 1], segment[item])
+    n_anchors = max(1, int(np.ceil((block_end - block_start) / part)))
+    lattice_row = np.empty(n_anchors + n_knots * parts + 1, np.int64)
+    lattice_time = np.empty(len(lattice_row))
+    row = first_row
+    for point in range(len(lattice_row)):
+        while row + 2 < last_row and cell[row + 1] * parts + residue[row + 1] < point:
+            row += 1
+        lattice_row[point] = row
+        lattice_time[point] = (
+            block_start + (point // parts) * spacing + (point % parts) * part - knots[row]
+        )
+    # The correlation at the anchors, then the whole cost.
+    anchors, cost = np.zeros((n_anchors, 4)), np.empty(n_anchors)
+    for j in range(n_knots):
+        integrate_twice(
+            knots, inverse_gap, first_row, last_row, table, place + j * n_rows, polynomials
+        )
+        subtract_derivatives(polynomials, lattice_row, lattice_time, j * parts, n_anchors, anchors)
+    ends = np.empty(5)
+    to_end = (n_knots - 1) * parts
+    scale, lost = abs(constant), 0.0
+    for anchor in range(n_anchors):
+        origin = block_start + (anchor // parts) * spacing + (anchor % parts) * part
+        end_derivatives(
+            high, low, ending, starting, knots, path, integral, weight, level_free, length, origin,
+            lattice_row[anchor], lattice_row[anchor + to_end], ends,
+        )  # fmt: skip
+        cost[anchor] = anchors[anchor, 0] + ends[0]
+        scale = max(scale, abs(cost[anchor]))
+        if cost[anchor] < best:
+            best, best_start = cost[anchor], origin
+    crossings = np.empty(len(order) + 1, np.int64)
+    for anchor in range(n_anchors):
+        origin = block_start + (anchor // parts) * spacing + (anchor % parts) * part
+        stretch = min(part, block_end - origin)
+        last_stretch = anchor == n_anchors - 1
+        left, right = lattice_row[anchor], lattice_row[anchor + to_end]
+        # Pass over it if it cannot hold the minimum.
+        through = lattice_row[anchor + to_end + 1] + 1
+        variation = stretch * np.sqrt(max(sum_between(rough[0], rough[1], left, through), 0.0))
+        bound = np.sqrt(max(cost[anchor] + constant, 0.0)) - variation
+        if not last_stretch:
+            following = np.sqrt(max(cost[anchor + 1] + constant, 0.0))
+            bound = 0.5 * (bound + following)
+        if bound > 0.0 and bound * bound * (1.0 - SLACK) > best + constant:
+            continue
+        n_crossings = 0
+        for item in range(segment[anchor % parts], segment[anchor % parts + 1]):
+            crossings[n_crossings] = order[item]
+            n_crossings += u(ordered_cell[item] - anchor // parts) < u(n_knots)
+        q0, q1 = anchors[anchor, 0], anchors[anchor, 1]
+        q2, q3 = anchors[anchor, 2], anchors[anchor, 3]
+        end_derivatives(
+            high, low, ending, starting, knots, path, integral, weight, level_free, length, origin,
+            left, right, ends,
+        )  # fmt: skip
+        now = 0.0
+        for item in range(n_crossings + 1):
+            until = stretch
+            if item < n_crossings:
+                until = min(phase[crossings[item]], stretch)
+            width = until - now
+            if width > 0.0:
+                found, x = minimise_piece(
+                    q0 + ends[0], q1 + ends[1], q2 + ends[2], q3 + ends[3], ends[4], width, best
+                )
+                if x >= 0.0:
+                    best, best_start = found, origin + now + x
+                q0 += width * (q1 + width / 2.0 * (q2 + width / 3.0 * q3))
+                q1 += width * (q2 + width / 2.0 * q3)
+                q2 += width * q3
+                advance(ends, width)
+                now = until
+            if until >= stretch:
+                break
+            crossing = crossings[item]
+            j = cell[crossing] - anchor // parts
+            here = place + j * n_rows + crossing
+            q3 -= 2.0 * (
+                (table[here + 1] - table[here]) * inverse_gap[crossing]
+                - (table[here] - table[here - 1]) * inverse_gap[crossing - 1]
+            )
+            if j == 0 or j == n_knots - 1:
+                if j == 0:
+                    left = crossing
+                else:
+                    right = crossing
+                end_derivatives(
+                    high, low, ending, starting, knots, path, integral, weight, level_free, length,
+                    origin + now, left, right, ends,
+                )  # fmt: skip
+        if last_stretch:
+            if q0 + ends[0] < best:
+                best, best_start = q0 + ends[0], block_end
+        else:
+            lost = max(lost, abs(q0 - anchors[anchor + 1, 0]))
+    return best, best_start, lost / scale if scale > 0.0 else 0.0
 
 
 @kernel
@@ -188,23 +354,13 @@ def _exact_search(
     n_knots = n_columns - 2
     longest = longest_path(first, last, row_offsets)
     table = np.empty(max(TABLE_SIZE, longest * n_columns))
-    polynomials, energies = np.empty((4, longest)), np.empty((4, longest))
+    polynomials = np.empty((4, longest))
+    ending, starting = np.empty((4, longest)), np.empty((4, longest))
     fence, inverse_gap = np.empty(longest), np.empty(longest)
     all_bins = np.empty(longest * BINS, np.int32)
-    integral, prefix = np.empty((longest, n_channels)), np.empty(longest)
-    roughness = np.empty(longest)
+    integral, rough = np.empty((longest, n_channels)), np.empty((2, longest))
+    terms, high, low = np.empty(longest), np.empty(longest), np.empty(longest)
     transposed = np.empty(longest * n_channels)
-    # Jumps of the cost's third derivative where path knot i meets shapelet knot j, and of its second
-    # where path knot i meets the window's end or start.
-    jumps = np.empty((n_knots, longest))
-    end_jumps, start_jumps = np.empty(longest), np.empty(longest)
-    cell, phase = np.empty(longest, np.int64), np.empty(longest)
-    ordered_cell, crossings = np.empty(longest, np.int64), np.empty(longest, np.int64)
-    n_anchors_max = int(np.ceil((BLOCK_LENGTHS + 1.0) * n_knots)) + 2
-    lattice_row = np.empty(n_anchors_max + n_knots + 1, np.int64)
-    lattice_time = np.empty(n_anchors_max + n_knots + 1)
-    anchors, anchor_cost = np.empty((n_anchors_max, 4)), np.empty(n_anchors_max)
-    level = np.zeros(5)
     for series in range(first, last):
         begin, end = row_offsets[series], row_offsets[series + 1]
         knots, path = knots_of_all[begin:end], rows[begin:end]
@@ -220,17 +376,15 @@ def _exact_search(
                 contract_channels(
                     transposed, contracting, k, min(k + group_size, n_shapelets), n_rows, table
                 )
+            place = k % group_size * n_columns * n_rows
             length = lengths[k]
             final = knots[n_rows - 1] - length
             if final <= 0.0:
                 continue
-            spacing = length / (n_knots - 1)
-            weight, free = weights[min(k, len(weights) - 1)], level_free[k]
-            integrate_density(knots, energy, begin, n_rows, column[k], prefix)
-            roughness[0] = 0.0
+            integrate_density(knots, energy, begin, column[k], terms, high, low)
             for row in range(n_rows - 1):
-                rise = energy[begin + row, column[k], 2] * inverse_gap[row]
-                roughness[row + 1] = roughness[row] + rise
+                terms[row] = energy[begin + row, column[k], 2] * inverse_gap[row]
+            running_sum(terms, n_rows - 1, rough[0], rough[1])
             best, best_start = np.inf, 0.0
             block_start, first_row = 0.0, 0
             while block_start < final:
@@ -238,140 +392,24 @@ def _exact_search(
                 if block_end + 0.5 * length > final:
                     block_end = final
                 first_row, last_row = block_rows(knots, first_row, block_start, block_end + length)
-                # Where the lattice block_start + l * spacing lies among the path's knots. A knot is
-                # passed at l if its cell is below l: one rule for anchors and crossings alike.
-                n_anchors = max(1, int(np.ceil((block_end - block_start) / spacing)))
-                for row in range(first_row + 1, last_row - 1):
-                    position = (knots[row] - block_start) / spacing
-                    cell[row] = int(np.floor(position))
-                    phase[row] = max(knots[row] - (block_start + cell[row] * spacing), 0.0)
-                row = first_row
-                for point in range(n_anchors + n_knots):
-                    while row + 2 < last_row and cell[row + 1] < point:
-                        row += 1
-                    lattice_row[point] = row
-                    lattice_time[point] = block_start + point * spacing - knots[row]
-                order = np.argsort(phase[first_row + 1 : last_row - 1])
-                for place in range(len(order)):
-                    order[place] += first_row + 1
-                    ordered_cell[place] = cell[order[place]]
-                # The cost and its derivatives at the start of every stretch.
-                anchors[:n_anchors] = 0.0
-                energy_polynomials(
-                    inverse_gap, prefix, energy, begin, column[k], first_row, last_row, energies
-                )
-                add_derivatives(
-                    energies, 1.0, lattice_row, lattice_time, n_knots - 1, n_anchors, anchors
-                )
-                add_derivatives(energies, -1.0, lattice_row, lattice_time, 0, n_anchors, anchors)
-                for j in range(n_columns):
-                    place = (k % group_size * n_columns + j) * n_rows
-                    if j < n_knots:
-                        integrate_twice(
-                            knots, inverse_gap, first_row, last_row, table, place, polynomials
-                        )
-                        for row in range(u(first_row + 1), u(last_row - 1)):
-                            jumps[j, row] = -6.0 * (
-                                polynomials[3, row] - polynomials[3, row - u(1)]
-                            )
-                        shift = j
-                    else:
-                        sign = 2.0 if j == n_knots else -2.0
-                        integrate_once(
-                            knots, inverse_gap, first_row, last_row, table, place, sign, polynomials
-                        )
-                        which = end_jumps if j == n_knots else start_jumps
-                        for row in range(first_row + 1, last_row - 1):
-                            which[row] = -second_jump(polynomials, knots, row)
-                        shift = n_knots - 1 if j == n_knots else 0
-                    add_derivatives(
-                        polynomials, -1.0, lattice_row, lattice_time, shift, n_anchors, anchors
-                    )
-                for row in range(first_row + 1, last_row - 1):
-                    second, third = second_jump(energies, knots, row), third_jump(energies, row)
-                    end_jumps[row] += second
-                    start_jumps[row] -= second
-                    jumps[n_knots - 1, row] += third
-                    jumps[0, row] -= third
-                for anchor in range(n_anchors):
-                    value = anchors[anchor, 0]
-                    if free:
-                        level_derivatives(
-                            knots, path, integral, weight, length, block_start + anchor * spacing,
-                            lattice_row[anchor], lattice_row[anchor + n_knots - 1], level,
-                        )  # fmt: skip
-                        value -= level[0]
-                    anchor_cost[anchor] = value
-                    if value < best:
-                        best, best_start = value, block_start + anchor * spacing
-                # Walk.
-                for anchor in range(n_anchors):
-                    origin = block_start + anchor * spacing
-                    stretch = min(spacing, block_end - origin)
-                    last_stretch = anchor == n_anchors - 1
-                    through = lattice_row[anchor + n_knots] + 1
-                    variation = np.sqrt(roughness[through] - roughness[lattice_row[anchor]])
-                    bound = np.sqrt(max(anchor_cost[anchor] + constant[series, k], 0.0))
-                    if last_stretch:
-                        bound -= stretch * variation
-                    else:
-                        following = np.sqrt(max(anchor_cost[anchor + 1] + constant[series, k], 0.0))
-                        bound = 0.5 * (bound + following - stretch * variation)
-                    if bound > 0.0 and bound * bound * (1.0 - SLACK) > best + constant[series, k]:
-                        continue
-                    q0, q1 = anchors[anchor, 0], anchors[anchor, 1]
-                    q2, q3 = anchors[anchor, 2], anchors[anchor, 3]
-                    left, right = lattice_row[anchor], lattice_row[anchor + n_knots - 1]
-                    if free:
-                        level_derivatives(
-                            knots, path, integral, weight, length, origin, left, right, level
-                        )
-                    n_crossings = 0
-                    for place in range(len(order)):
-                        crossings[n_crossings] = order[place]
-                        n_crossings += u(ordered_cell[place] - anchor) < u(n_knots)
-                    now = 0.0
-                    for place in range(n_crossings + 1):
-                        crossing, j = -1, -1
-                        until = stretch
-                        if place < n_crossings:
-                            crossing = crossings[place]
-                            j = cell[crossing] - anchor
-                            until = min(phase[crossing], stretch)
-                        width = until - now
-                        if width > 0.0:
-                            if free:
-                                found, x = minimise_piece(
-                                    q0 - level[0], q1 - level[1], q2 - level[2], q3 - level[3],
-                                    -level[4], width, best,
-                                )  # fmt: skip
-                                advance(level, width)
-                            else:
-                                found, x = minimise_piece(q0, q1, q2, q3, 0.0, width, best)
-                            if x >= 0.0:
-                                best, best_start = found, origin + now + x
-                            q0 += width * (q1 + width / 2.0 * (q2 + width / 3.0 * q3))
-                            q1 += width * (q2 + width / 2.0 * q3)
-                            q2 += width * q3
-                            now = until
-                        if crossing < 0 or until >= stretch:
-                            break
-                        q3 += jumps[j, crossing]
-                        if j == 0 or j == n_knots - 1:
-                            if j == 0:
-                                q2 += start_jumps[crossing]
-                                left = crossing
-                            else:
-                                q2 += end_jumps[crossing]
-                                right = crossing
-                            if free:
-                                level_derivatives(
-                                    knots, path, integral, weight, length, origin + now, left, right,
-                                    level,
-                                )  # fmt: skip
-                    if last_stretch and block_end == final and q0 - level[0] < best:
-                        best, best_start = q0 - level[0], final
-                level[:] = 0.0
+                fill_ends(
+                    knots, inverse_gap, energy, begin, column[k], (first_row, last_row), table,
+                    place + n_knots * n_rows, ending, starting,
+                )  # fmt: skip
+                # About as many crossings between two anchors as an anchor costs.
+                share = length / (n_knots - 1) / (block_end - block_start + length)
+                parts = 1 + int((last_row - first_row) * share / 2.0)
+                for _ in range(MAX_ROUNDS):
+                    found, found_start, lost = search_block(
+                        knots, path, inverse_gap, integral, high, low, rough, (first_row, last_row),
+                        table, place, n_knots, ending, starting, weights[min(k, len(weights) - 1)],
+                        level_free[k], constant[series, k], length, block_start, block_end, parts,
+                        polynomials, best, best_start,
+                    )  # fmt: skip
+                    if lost <= TOLERANCE:
+                        break
+                    parts *= 8
+                best, best_start = found, found_start
                 block_start = block_end
             start[series, k] = min(best_start, final)
             slope[series, k] = -1.0 if best_start >= final else 0.0

@@ -83,7 +83,7 @@ def pose_l2(
     n_channels = shapelets.shape[2]
     if discrepancy.weight is None:
         return [_pose(paths, None, np.ones((1, n_channels)), shapelets, lengths, level_free)]
-    weight = discrepancy.weight.detach().double().cpu().numpy()
+    weight = discrepancy.weight.detach().cpu().double().numpy()
     if weight.ndim == 2:
         return [_pose(paths, None, weight**2, shapelets, lengths, level_free)]
     ones = np.ones((1, n_channels))
@@ -104,7 +104,8 @@ def _pose(
     level_free: NDArray[np.bool_],
 ) -> L2Problem:
     common = shapelets.mean(axis=(0, 1))
-    rows, shift = paths.centred, paths.centre - common
+    rows, centre = paths.centred
+    shift = centre - common
     own = np.full(shapelets.shape[1], 1.0)
     own[[0, -1]] = 0.5
     own_mean = np.einsum("kmd,m->kd", shapelets, own / own.sum())
