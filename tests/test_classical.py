@@ -1,0 +1,142 @@
+"""The classical discrepancy: equation (2) of the paper, against a plain loop."""
+
+import numpy as np
+import pytest
+import torch
+from problems import irregular, regular
+from torch.autograd import gradcheck
+from torch.func import functional_call
+
+from genshapelets import (
+    ClassicalDiscrepancy,
+    GeneralisedShapeletTransform,
+    RaggedSeries,
+    interpolate,
+)
+
+
+def classical(f, w):
+    """Smallest sum of squares and where; f and w are (channels, samples)."""
+    size = w.shape[1]
+    if f.shape[1] < size:
+        f = np.pad(f, ((0, 0), (0, size - f.shape[1])), mode="edge")
+    sums = [((f[:, s : s + size] - w) ** 2).sum() for s in range(f.shape[1] - size + 1)]
+    return min(sums), int(np.argmin(sums))
+
+
+def make(values, **kwargs):
+    return GeneralisedShapeletTransform.from_shapelets(
+        values, discrepancy=ClassicalDiscrepancy(), **kwargs
+    )
+
+
+def samples(paths, i):
+    return paths.values[paths.row_offsets[i] : paths.row_offsets[i + 1]].T
+
+
+def test_worked_by_hand():
+    matches = make([[[1.0, 2.0]]])([[[0.0, 1.0, 4.0, 1.0, 2.5]]])
+    assert matches.discrepancy.item() == 0.25 and matches.start.item() == 3.0
+
+
+@pytest.mark.parametrize("backend", ["auto", "convolution", "fft"])
+@pytest.mark.parametrize("seed", range(4))
+def test_agrees_with_a_loop(seed, backend):
+    rng = np.random.default_rng(seed)
+    n_channels, n_samples = int(rng.integers(1, 4)), int(rng.integers(2, 20))
+    paths = interpolate(regular(rng, 10, n_channels, n_times=(2, 35)))
+    transform = make(rng.normal(size=(5, n_channels, n_samples)), backend=backend)
+    matches = transform(paths)
+    assert matches.backend in ("convolution", "fft")
+    assert backend in ("auto", matches.backend)
+    for i in range(len(paths)):
+        for k, w in enumerate(transform.shapelets.values.detach().numpy()):
+            value, at = classical(samples(paths, i), w)
+            assert matches.discrepancy[i, k].item() == pytest.approx(value, rel=1e-9)
+            start = matches.start[i, k].item()
+            assert start == pytest.approx(paths.origin[i] + at * paths.common_step, abs=1e-12)
+
+
+def test_too_short_series_are_held_at_their_last_value():
+    transform = make([[[1.0, 2.0, 5.0, 5.0]]])
+    matches = transform([[[1.0, 2.0]], [[0.0]], [[1.0, 2.0, 3.0]]])
+    assert matches.discrepancy[:, 0].tolist() == [18.0, 1 + 4 + 25 + 25, 8.0]
+    assert matches.start[:, 0].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_long_shapelets_go_through_spectra():
+    rng = np.random.default_rng(5)
+    series, transform = rng.normal(size=(2, 1, 2000)), make(rng.normal(size=(4, 1, 500)))
+    matches = transform(series)
+    assert matches.backend == "fft"
+    for i, k in ((0, 0), (1, 3)):
+        value, at = classical(series[i], transform.shapelets.values.detach().numpy()[k])
+        assert matches.discrepancy[i, k].item() == pytest.approx(value, rel=1e-9)
+        assert matches.start[i, k].item() == at
+
+
+def test_large_numbers():
+    rng = np.random.default_rng(6)
+    series = rng.normal(size=(3, 2, 60)) + 1e8
+    transform = make(np.stack([series[0, :, 5:15], series[1, :, 44:54]]))
+    matches = transform(series)
+    for i in range(3):
+        for k, w in enumerate(transform.shapelets.values.detach().numpy()):
+            value, at = classical(series[i], w)
+            assert matches.discrepancy[i, k].item() == pytest.approx(value, rel=1e-9, abs=1e-12)
+            assert matches.start[i, k].item() == at
+
+
+def test_starts_are_float64():
+    times = 0.1 * np.arange(50_000)
+    series = np.zeros((1, 1, 50_000))
+    series[0, 0, 49_321] = 1.0
+    matches = make([[[0.0, 1.0]]])(RaggedSeries.from_arrays(series, times))
+    assert matches.start.dtype == torch.float64
+    assert matches.start.item() == pytest.approx(times[49_320], rel=1e-12)
+
+
+def test_gradient():
+    rng = np.random.default_rng(7)
+    paths = interpolate(regular(rng, 6, n_times=(4, 20)))
+    transform = make(rng.normal(size=(3, 2, 6)))
+    values = transform.shapelets.values.detach().clone().requires_grad_()
+
+    def discrepancy(values):
+        return functional_call(transform, {"shapelets.values": values}, (paths,)).discrepancy
+
+    assert gradcheck(discrepancy, (values,))
+    transform(paths).discrepancy.sum().backward()
+    assert transform.shapelets.raw_lengths.grad is None
+
+
+def test_float32():
+    rng = np.random.default_rng(8)
+    paths, values = interpolate(regular(rng)), rng.normal(size=(3, 2, 6)).astype(np.float32)
+    single, double = make(values)(paths), make(values.astype(np.float64))(paths)
+    assert single.discrepancy.dtype == torch.float32
+    torch.testing.assert_close(single.discrepancy.double(), double.discrepancy, rtol=1e-5, atol=0)
+    assert torch.equal(single.start, double.start)
+
+
+def test_irregular_series_are_refused():
+    rng = np.random.default_rng(9)
+    series = RaggedSeries.concatenate([regular(rng, 2), irregular(rng, 1)])
+    with pytest.raises(ValueError, match="regularly sampled.*series 2 is not. Use L2Discrepancy"):
+        make(rng.normal(size=(1, 2, 4)))(series)
+
+
+def test_the_irregular_series_is_named_even_if_it_comes_first():
+    rng = np.random.default_rng(10)
+    series = RaggedSeries.concatenate([irregular(rng, 1), regular(rng, 2)])
+    with pytest.raises(ValueError, match="series 0 is not"):
+        make(rng.normal(size=(1, 2, 4)))(series)
+
+
+@pytest.mark.parametrize(
+    "kwargs", [{"search": "exact"}, {"backend": "compiled"}, {"backend": "reference"}]
+)
+def test_other_searches_are_refused(kwargs):
+    rng = np.random.default_rng(11)
+    with pytest.raises(ValueError, match="classical discrepancy is searched with"):
+        make(rng.normal(size=(1, 2, 4)), **kwargs)(regular(rng))

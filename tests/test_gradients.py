@@ -1,0 +1,432 @@
+"""Gradients are exact: values, lengths and metric, at interior offsets and at the moving end."""
+
+import gc
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+import torch
+from problems import (
+    METRICS,
+    SERIES,
+    irregular,
+    judge,
+    make_transform,
+    parameters_of,
+    ragged,
+    regular,
+)
+from torch.autograd import gradcheck
+from torch.func import functional_call
+
+from genshapelets import (
+    GeneralisedShapeletTransform,
+    L2Discrepancy,
+    RaggedSeries,
+    Shapelets,
+    interpolate,
+)
+from genshapelets.search import best_offsets
+from genshapelets.search.reference import search_reference
+
+metrics = pytest.mark.parametrize(
+    ("metric", "per_shapelet"), METRICS, ids=lambda x: {True: "each", False: "shared"}.get(x, x)
+)
+levels = pytest.mark.parametrize(
+    "level_free", [False, True, "mixed"], ids=["level", "level_free", "mixed"]
+)
+searches = pytest.mark.parametrize("search", ["grid", "exact"])
+
+
+def assert_gradcheck(transform, paths):
+    """Compare with central differences in all parameters; every difference searches anew."""
+    names, parameters = zip(*transform.named_parameters(), strict=True)
+    parameters = tuple(p.detach().clone().requires_grad_() for p in parameters)
+
+    def discrepancy(*given):
+        return functional_call(
+            transform, dict(zip(names, given, strict=True)), (paths,)
+        ).discrepancy
+
+    assert gradcheck(discrepancy, parameters, eps=1e-6, atol=1e-6, rtol=1e-5)
+
+
+def slopes(transform, paths):
+    shapelets = transform.shapelets
+    return best_offsets(
+        paths, transform.discrepancy, shapelets.values, shapelets.lengths, transform.search,
+        transform.backend,
+    ).slope.numpy()  # fmt: skip
+
+
+@searches
+@levels
+@metrics
+@pytest.mark.parametrize("kind", ["irregular", "regular"])
+def test_gradcheck(kind, metric, per_shapelet, level_free, search):
+    rng = np.random.default_rng(0)
+    paths = interpolate(SERIES[kind](rng, n_series=3, n_times=(10, 20)))
+    transform = make_transform(
+        rng, n_shapelets=2, n_knots=3, lengths=[1.3, 2.9], metric=metric, per_shapelet=per_shapelet,
+        level_free=level_free, search=search,
+    )  # fmt: skip
+    slope = slopes(transform, paths)
+    assert (slope > -1).any(), "some window must lie inside"
+    assert_gradcheck(transform, paths)
+
+
+@pytest.mark.parametrize("backend", ["compiled", "convolution", "fft", "reference"])
+def test_gradcheck_of_every_backend(backend):
+    rng = np.random.default_rng(1)
+    paths = interpolate(regular(rng, n_series=3, n_times=(10, 20)))
+    transform = make_transform(rng, n_shapelets=2, n_knots=3, lengths=[1.3, 2.9], backend=backend)
+    assert_gradcheck(transform, paths)
+
+
+def rising(kind, n_channels=2):
+    """Paths that come closest to the level 10 at their end, rising all the way."""
+    rng = np.random.default_rng(2)
+    times = [np.arange(9.0), np.arange(12.0)]
+    if kind == "irregular":
+        times = [np.cumsum(rng.uniform(0.3, 1.7, 9)), np.cumsum(rng.uniform(0.3, 1.7, 12))]
+    values = [np.tile(np.cumsum(rng.uniform(0.1, 0.9, len(t))), (n_channels, 1)) for t in times]
+    return interpolate(RaggedSeries.from_arrays(values, times))
+
+
+@searches
+@metrics
+@pytest.mark.parametrize("kind", ["irregular", "regular"])
+def test_gradcheck_at_the_moving_end(kind, metric, per_shapelet, search):
+    rng = np.random.default_rng(3)
+    paths = rising(kind)
+    transform = make_transform(
+        rng, n_shapelets=2, n_knots=3, lengths=[2.3, 3.0 + 1e-3], metric="none", search=search
+    )
+    discrepancy = L2Discrepancy(2, metric, n_shapelets=2 if per_shapelet else None).double()
+    if metric != "none":
+        discrepancy.weight.data += 0.1 * torch.from_numpy(rng.normal(size=discrepancy.weight.shape))
+    transform.discrepancy = discrepancy
+    transform.shapelets.values.data += 10.0
+    assert (slopes(transform, paths) == -1.0).all()
+    end = paths.origin[:, None] + paths.spans[:, None] - parameters_of(transform)[1]
+    np.testing.assert_allclose(transform(paths).start, end, rtol=1e-14)
+    assert_gradcheck(transform, paths)
+
+
+@searches
+@pytest.mark.parametrize("kind", ["irregular", "regular"])
+def test_gradcheck_at_the_moving_end_whatever_the_level(kind, search):
+    # A shape met only at the end: flat, then bent.
+    times = (
+        np.arange(10.0) if kind == "regular" else np.arange(10.0) + 0.1 * np.sin(np.arange(10.0))
+    )
+    values = np.array([[0, 0, 0, 0, 0, 0, 0, 0, 1, 4], [0, 0, 0, 0, 0, 0, 0, 0, 2, -1]], float)
+    paths = interpolate(RaggedSeries.from_arrays([values], [times]))
+    transform = make_transform(
+        np.random.default_rng(4),
+        n_shapelets=1,
+        n_knots=3,
+        lengths=[2.3],
+        level_free=True,
+        search=search,
+    )
+    transform.shapelets.values.data[0] = torch.tensor([[0.0, 3.0, 9.0], [0.0, 3.0, -5.0]])
+    assert (slopes(transform, paths) == -1.0).all()
+    assert_gradcheck(transform, paths)
+
+
+@searches
+@levels
+@pytest.mark.parametrize("kind", ["irregular", "regular"])
+def test_gradcheck_of_series_shorter_than_the_shapelet(kind, level_free, search):
+    rng = np.random.default_rng(5)
+    times = [np.arange(4.0), np.arange(2.0), [3.0], np.arange(6.0)]
+    if kind == "irregular":
+        times = [[0.0, 0.7, 3.0], [0.0, 1.0], [3.0], [0.0, 0.1, 4.0, 5.0]]
+    values = [rng.normal(size=(2, len(t))) for t in times]
+    paths = interpolate(RaggedSeries.from_arrays(values, times))
+    transform = make_transform(
+        rng, n_shapelets=2, n_knots=4, lengths=[5.3, 7.9], level_free=level_free, search=search
+    )
+    assert (transform(paths).start.numpy() == paths.origin[:, None]).all()
+    assert_gradcheck(transform, paths)
+
+
+@searches
+def test_gradcheck_of_a_batch_of_every_kind(search):
+    rng = np.random.default_rng(6)
+    transform = make_transform(
+        rng, n_shapelets=3, n_knots=4, level_free="mixed", per_shapelet=True, search=search
+    )
+    paths = interpolate(ragged(rng))
+    # Constant series tie everywhere.
+    assert_gradcheck(transform, paths[[i for i in range(len(paths)) if np.ptp(paths[[i]].values)]])
+
+
+@pytest.mark.parametrize("kind", ["irregular", "regular"])
+def test_gradient_agrees_with_differences_of_the_slow_search(kind):
+    rng = np.random.default_rng(7)
+    paths = interpolate(SERIES[kind](rng))
+    transform = make_transform(rng, level_free="mixed", metric="full", per_shapelet=True)
+    transform(paths).discrepancy.sum().backward()
+    values, lengths, metric, level_free = parameters_of(transform)
+    shapelets = transform.shapelets
+    # From the raw length to the length.
+    of_lengths = (shapelets.raw_lengths.grad / shapelets.lengths.detach()).numpy()
+    of_values = shapelets.values.grad.numpy()
+    of_metric = transform.discrepancy.weight.grad.numpy()
+    step = 1e-6
+
+    def difference(**direction):
+        ends = [
+            search_reference(
+                paths,
+                values + sign * step * direction.get("values", 0.0),
+                lengths + sign * step * direction.get("lengths", 0.0),
+                metric + sign * step * direction.get("metric", 0.0),
+                level_free,
+            )[0].sum()
+            for sign in (1, -1)
+        ]
+        return (ends[0] - ends[1]) / (2 * step)
+
+    for name, gradient in (("values", of_values), ("lengths", of_lengths), ("metric", of_metric)):
+        for _ in range(4):
+            direction = rng.normal(size=gradient.shape)
+            want = difference(**{name: direction})
+            assert (gradient * direction).sum() == pytest.approx(want, rel=1e-5)
+
+
+# Perfect matches
+
+
+@searches
+@pytest.mark.parametrize("level_free", [False, True])
+@pytest.mark.parametrize(
+    "times", [np.arange(12.0), np.arange(12.0) ** 1.1], ids=["regular", "irregular"]
+)
+def test_a_perfect_match_gives_a_finite_gradient(times, level_free, search):
+    rng = np.random.default_rng(8)
+    values = rng.normal(size=(2, 12))
+    paths = interpolate(RaggedSeries.from_arrays([np.zeros((2, 12)), values], [times] * 2))
+    transform = make_transform(
+        rng, n_shapelets=1, n_knots=3, lengths=[3.0], metric="full", level_free=level_free,
+        search=search,
+    )  # fmt: skip
+    transform.shapelets.values.data[:] = 0.0
+    matches = transform(paths)
+    assert matches.discrepancy[0].item() == 0.0
+    matches.discrepancy.sum().backward()
+    alone = [p.grad.clone() for p in transform.parameters()]
+    assert all(torch.isfinite(gradient).all() for gradient in alone)
+    # It leaves a perfect match be: the gradient is that of the other series.
+    transform.zero_grad()
+    transform(paths[1:]).discrepancy.sum().backward()
+    for gradient, parameter in zip(alone, transform.parameters(), strict=True):
+        torch.testing.assert_close(gradient, parameter.grad, rtol=1e-12, atol=1e-12)
+
+
+def test_a_perfect_match_up_to_rounding_gives_a_finite_gradient():
+    series = np.random.default_rng(9).normal(size=(1, 2, 30))
+    transform = GeneralisedShapeletTransform.from_shapelets(series[:, :, 7:15] + 1e-15, [7.0])
+    matches = transform(series)
+    assert matches.start.item() == 7.0 and matches.discrepancy.item() < 1e-14
+    torch.log(matches.discrepancy + 1e-5).sum().backward()
+    assert all(torch.isfinite(p.grad).all() for p in transform.parameters())
+
+
+# Where gradients go
+
+
+def test_upstream_gradients_are_weights():
+    rng = np.random.default_rng(10)
+    paths, transform = interpolate(ragged(rng)), make_transform(rng)
+    matches = transform(paths)
+    upstream = torch.from_numpy(rng.normal(size=matches.discrepancy.shape))
+    (matches.discrepancy * upstream).sum().backward()
+    summed = transform.shapelets.values.grad.clone()
+    by_row = 0.0
+    for i in range(len(paths)):
+        transform.zero_grad()
+        (transform(paths[[i]]).discrepancy * upstream[i]).sum().backward()
+        by_row = by_row + transform.shapelets.values.grad
+    torch.testing.assert_close(summed, by_row, rtol=1e-11, atol=1e-12)
+
+
+def test_float32_gradients_are_the_float64_ones_rounded():
+    rng = np.random.default_rng(11)
+    paths, single = interpolate(ragged(rng)), make_transform(rng, dtype=torch.float32)
+    values, lengths, _, _ = parameters_of(single)
+    discrepancy = L2Discrepancy(2).double()
+    discrepancy.weight.data.copy_(single.discrepancy.weight)
+    double = GeneralisedShapeletTransform.from_shapelets(
+        values, lengths, discrepancy=discrepancy, max_length=float(single.shapelets.max_length)
+    )
+    for transform in (single, double):
+        transform(paths).discrepancy.sum().backward()
+    for one, other in zip(single.parameters(), double.parameters(), strict=True):
+        assert one.grad.dtype == torch.float32
+        scale = other.grad.abs().max().item()
+        torch.testing.assert_close(one.grad.double(), other.grad, rtol=1e-5, atol=1e-6 * scale)
+
+
+def test_only_what_asks_for_a_gradient_gets_one():
+    rng = np.random.default_rng(12)
+    paths, transform = interpolate(ragged(rng)), make_transform(rng)
+    for frozen in transform.parameters():
+        for parameter in transform.parameters():
+            parameter.requires_grad_(parameter is not frozen)
+        transform.zero_grad()
+        transform(paths).discrepancy.sum().backward()
+        for parameter in transform.parameters():
+            assert (parameter.grad is None) == (parameter is frozen)
+
+
+@pytest.mark.parametrize("n_channels", [1, 2])
+def test_a_step_between_forward_and_backward_does_not_change_the_gradient(n_channels):
+    rng = np.random.default_rng(13)
+    paths = interpolate(ragged(rng, n_channels=n_channels))
+    transform = make_transform(rng, n_channels)
+    transform(paths).discrepancy.sum().backward()
+    want = [p.grad.clone() for p in transform.parameters()]
+    transform.zero_grad()
+    total = transform(paths).discrepancy.sum()
+    with torch.no_grad():
+        for parameter in transform.parameters():
+            parameter += 0.5
+    total.backward()
+    for parameter, gradient in zip(transform.parameters(), want, strict=True):
+        torch.testing.assert_close(parameter.grad, gradient, rtol=1e-14, atol=1e-14)
+
+
+@pytest.mark.parametrize("metric", ["none", "diagonal", "full"])
+@pytest.mark.parametrize("kind", ["irregular", "regular"])
+def test_the_backward_pass_reads_only_the_best_windows(kind, metric):
+    rng = np.random.default_rng(14)
+    paths = interpolate(SERIES[kind](rng, n_times=(30, 40)))
+    transform = make_transform(rng, n_shapelets=2, lengths=[1.1, 1.7], metric=metric)
+    transform(paths).discrepancy.sum().backward()
+    want = [p.grad.clone() for p in transform.parameters()]
+    transform.zero_grad()
+    matches = transform(paths)
+    start = matches.start.numpy() - paths.origin[:, None]
+    end = start + parameters_of(transform)[1]
+    read = np.zeros(len(paths.knots), bool)
+    for i in range(len(paths)):
+        first, last = paths.row_offsets[i], paths.row_offsets[i + 1]
+        knots = paths.knots[first:last]
+        for s, e in zip(start[i], end[i], strict=True):
+            left = np.searchsorted(knots, s + 1e-9, side="right") - 1
+            right = np.searchsorted(knots, e - 1e-9, side="left")
+            # One row to spare on either side, against rounding.
+            read[max(first, first + left - 1) : min(first + right + 2, last)] = True
+    assert read.mean() < 0.6
+    paths.values[~read] = np.nan
+    matches.discrepancy.sum().backward()
+    for parameter, gradient in zip(transform.parameters(), want, strict=True):
+        torch.testing.assert_close(parameter.grad, gradient, rtol=1e-14, atol=1e-14)
+
+
+def test_no_grad_keeps_nothing():
+    rng = np.random.default_rng(15)
+    paths, transform = interpolate(ragged(rng)), make_transform(rng)
+    with torch.no_grad():
+        matches = transform(paths)
+        assert matches.discrepancy.grad_fn is None and not matches.discrepancy.requires_grad
+        gc.collect()
+        tracemalloc.start()
+        try:
+            transform(paths)
+            before = tracemalloc.get_traced_memory()[0]
+            for _ in range(20):
+                transform(paths)
+            gc.collect()
+            grown = tracemalloc.get_traced_memory()[0] - before
+        finally:
+            tracemalloc.stop()
+    assert grown < 20_000  # one result has more than that in twenty
+
+
+def test_start_is_not_differentiated():
+    rng = np.random.default_rng(16)
+    assert not make_transform(rng)(irregular(rng)).start.requires_grad
+
+
+MEMORY = """
+import resource
+import sys
+
+import numpy as np
+
+from genshapelets import GeneralisedShapeletTransform, RaggedSeries, interpolate
+
+rng = np.random.default_rng(0)
+n, t, d, k, m = 150, 200, 3, 10, 40
+
+
+def problem(n):
+    times = np.arange(t) if sys.argv[1] == "regular" else np.sort(rng.uniform(0, t, (n, t)), axis=1)
+    return interpolate(RaggedSeries.from_arrays(rng.normal(size=(n, d, t)), times))
+
+
+transform = GeneralisedShapeletTransform.from_shapelets(rng.normal(size=(k, d, m)), np.full(k, 70.0))
+transform(problem(2)).discrepancy.sum().backward()  # compiles
+paths = problem(n)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+transform(paths).discrepancy.sum().backward()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.parametrize("kind", ["irregular", "regular"])
+def test_a_training_step_keeps_no_graph_of_all_offsets(kind):
+    """All offsets' differences would take 150 * 10 * 130 * 70 * 3 * 8 bytes = 330 MB."""
+    done = subprocess.run(
+        [sys.executable, "-c", MEMORY, kind],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    assert int(done.stdout) < 80_000  # kB
+
+
+# Threads
+
+
+@searches
+@pytest.mark.parametrize("kind", ["irregular", "regular", "ragged"])
+def test_the_number_of_threads_changes_no_bit(kind, search):
+    rng = np.random.default_rng(17)
+    series = RaggedSeries.concatenate([SERIES[kind](rng) for _ in range(4)])
+    paths = interpolate(series)
+    transform = make_transform(rng, metric="full", level_free="mixed", search=search)
+    before, results = torch.get_num_threads(), []
+    try:
+        for n_threads in (1, 2):
+            torch.set_num_threads(n_threads)
+            transform.zero_grad()
+            matches = transform(paths)
+            matches.discrepancy.square().sum().backward()
+            gradients = [p.grad.clone() for p in transform.parameters()]
+            results.append([matches.discrepancy.detach(), matches.start, *gradients])
+    finally:
+        torch.set_num_threads(before)
+    for one, two in zip(*results, strict=True):
+        assert torch.equal(one, two)
+
+
+def test_the_length_is_learnt_through_its_raw_parameter():
+    rng = np.random.default_rng(18)
+    paths = interpolate(irregular(rng))
+    values = torch.from_numpy(rng.normal(size=(2, 2, 4)))
+    shapelets = Shapelets(values, torch.tensor([2.0, 3.0]), max_length=3.0)
+    transform = GeneralisedShapeletTransform(shapelets, L2Discrepancy(2).double())
+    transform(paths).discrepancy.sum().backward()
+    assert (shapelets.raw_lengths.grad != 0).all(), "at the longest length too"
+    before = judge(transform, paths)[0].sum()
+    with torch.no_grad():
+        shapelets.raw_lengths -= 1e-5 * shapelets.raw_lengths.grad
+    assert judge(transform, paths)[0].sum() < before

@@ -1,0 +1,232 @@
+"""The shape of the repository: direction of imports, bare install, nothing local in the files."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+PACKAGE = REPOSITORY / "src" / "genshapelets"
+
+# Data flows one way: a module (a folder counts as one) imports only modules on lines above its own.
+# Edit here when a module is added or moved; a line whose module does not exist yet does no harm.
+ROAD = [
+    "parallel",
+    "tables",
+    "series",
+    "paths",
+    "shapelets",
+    "offsets",
+    "discrepancies",
+    "search",
+    "transform",
+    "objective",
+    "model",
+    "training",
+    "estimators",
+    "explain",
+    "datasets",
+    "__init__",  # the public names: only what starts the program may import them from here
+    "cli",
+    "__main__",
+]
+
+# Stricter than the road: these import nothing but the modules named.
+ONLY = {"datasets": {"series"}}
+
+OPTIONAL = ["matplotlib", "pandas", "polars", "pyarrow", "aeon", "soundfile"]
+
+
+# ------------------------------------------------------------------ direction of imports
+
+
+def place_of(file, package):
+    """Name on the road of a file of the package: its module, or the folder it lies in."""
+    first = file.relative_to(package).parts[0]
+    return first.removesuffix(".py")
+
+
+def imported_places(file, package):
+    """Yield (line, name on the road) for each import of the package itself, wherever it stands."""
+    children = {place_of(path, package) for path in package.rglob("*.py")}
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"), filename=str(file))):
+        if isinstance(node, ast.Import):
+            targets = [alias.name.split(".") for alias in node.names]  # all parts are modules
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module.split(".") if node.module else []
+            if node.level:
+                above = [package.name, *file.relative_to(package).parts[:-1]]
+                base = above[: len(above) - node.level + 1] + base
+            # `from . import paths` names a module, `from .paths import Paths` what is in one.
+            names = [alias.name for alias in node.names]
+            targets = [[*base, name] if name in children else base for name in names]
+        else:
+            continue
+        for target in targets:
+            if target[:1] == [package.name]:
+                yield node.lineno, target[1] if len(target) > 1 else "__init__"
+
+
+def wrong_turns(package, road, only):
+    """List each import that goes against the road, and each module that is not on it."""
+    problems = []
+    for file in sorted(package.rglob("*.py")):
+        here = place_of(file, package)
+        name = file.relative_to(package.parent).as_posix()
+        if here not in road:
+            problems.append(
+                f"{name}: '{here}' is not on the road. Place it in ROAD, tests/test_layout.py."
+            )
+            continue
+        allowed = set(only.get(here, road[: road.index(here)])) | {here}
+        for line, target in imported_places(file, package):
+            if target not in road or target in allowed:
+                continue  # a target off the road is reported where it is defined
+            if target == "__init__":
+                advice = "import from the module that defines the name, not from the package"
+            else:
+                advice = f"may import only: {', '.join(sorted(allowed - {here})) or 'nothing'}"
+            problems.append(f"{name}:{line}: '{here}' imports '{target}'; {advice}.")
+    return problems
+
+
+def test_modules_import_only_what_is_above_them_on_the_road():
+    problems = wrong_turns(PACKAGE, ROAD, ONLY)
+    assert not problems, "\n" + "\n".join(problems)
+
+
+@pytest.mark.parametrize(
+    ("file", "source", "fine"),
+    [
+        ("paths.py", "from .series import RaggedSeries", True),
+        ("paths.py", "from pkg.series import RaggedSeries", True),
+        ("paths.py", "import numpy.series\nfrom search import x", True),
+        ("series.py", "from .paths import Paths", False),
+        ("series.py", "from . import paths", False),
+        ("series.py", "import pkg.paths", False),
+        ("series.py", "import pkg.search.grid as grid", False),
+        ("series.py", "from pkg import paths", False),
+        ("series.py", "from pkg.search.grid import best", False),
+        ("series.py", "def f():\n    from .paths import Paths", False),
+        ("series.py", "if TYPE_CHECKING:\n    from .paths import Paths", False),
+        ("search/grid.py", "from ..paths import Paths", True),
+        ("search/grid.py", "from .. import paths", True),
+        ("search/grid.py", "from . import kernels\nfrom .kernels import f", True),
+        ("search/__init__.py", "from .grid import best", True),
+        ("search/grid.py", "from ..cli import main", False),
+        ("search/grid.py", "from .. import cli", False),
+        ("search/__init__.py", "from ..cli import main", False),
+        ("paths.py", "from . import RaggedSeries", False),
+        ("paths.py", "from pkg import RaggedSeries", False),
+        ("cli.py", "from . import __version__", True),
+        ("__init__.py", "from .search import best", True),
+        ("__init__.py", "from .cli import main", False),
+        ("data/archive.py", "from ..series import RaggedSeries", True),
+        ("data/archive.py", "from ..paths import Paths", False),
+        ("helpers.py", "", False),
+    ],
+)
+def test_the_road_is_read_off_every_form_of_import(tmp_path, file, source, fine):
+    package = tmp_path / "pkg"
+    modules = ["__init__", "series", "paths", "search/__init__", "search/grid", "search/kernels"]
+    for module in [*modules, "data/__init__", "cli"]:
+        path = package / f"{module}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    (package / file).write_text(source, encoding="utf-8")
+    road = ["series", "paths", "search", "data", "__init__", "cli"]
+    problems = wrong_turns(package, road, {"data": {"series"}})
+    assert (not problems) == fine, problems
+
+
+# ------------------------------------------------------------------ bare install
+
+BLOCKED_IMPORT = """
+import importlib, sys
+
+blocked = set({blocked!r})
+
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in blocked:
+            raise ModuleNotFoundError(f"No module named {{name!r}} (blocked)", name=name)
+
+sys.meta_path.insert(0, Blocker())
+for module in {modules!r}:
+    importlib.import_module(module)
+present = sorted(name for name in sys.modules if name.partition(".")[0] in blocked)
+assert not present, f"optional packages were imported: {{present}}"
+"""
+
+
+def import_without(blocked, modules):
+    script = BLOCKED_IMPORT.format(blocked=blocked, modules=modules)
+    return subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=REPOSITORY, check=False
+    )
+
+
+def test_the_package_imports_without_optional_packages():
+    done = import_without(OPTIONAL, ["genshapelets"])
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_module_imports_without_optional_packages():
+    files = [path.relative_to(PACKAGE.parent).with_suffix("") for path in PACKAGE.rglob("*.py")]
+    modules = sorted(".".join(file.parts).removesuffix(".__init__") for file in files)
+    done = import_without(OPTIONAL, [name for name in modules if not name.endswith("__main__")])
+    assert done.returncode == 0, done.stderr
+
+
+def test_blocked_packages_are_indeed_blocked():
+    done = import_without(["numpy"], ["numpy.linalg"])
+    assert done.returncode != 0
+    assert "blocked" in done.stderr
+
+
+# ------------------------------------------------------------------ nothing local in the files
+
+# Put together here, so that this file does not hold what it looks for.
+LOCAL_PATHS = ["/" + folder + "/" for folder in ("home", "root", "tmp")]
+REGISTRY_HOSTS = ["pypi" + ".org", "files" + ".pythonhosted"]
+
+
+def text_files():
+    """Yield (path, text) for the files that are tracked, or would be by `git add .`."""
+    if not (REPOSITORY / ".git").exists():
+        pytest.skip("not a git checkout")
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        capture_output=True,
+        cwd=REPOSITORY,
+        check=True,
+    )
+    for name in sorted(set(listing.stdout.decode().split("\0")) - {""}):
+        file = REPOSITORY / name
+        if not file.is_file():  # deleted, not yet committed
+            continue
+        content = file.read_bytes()
+        if b"\0" not in content[:8192]:
+            yield name, content.decode("utf-8", errors="replace")
+
+
+def lines_with(needles, files):
+    return [
+        f"{name}:{number}: {needle}"
+        for name, text in files
+        for number, line in enumerate(text.splitlines(), start=1)
+        for needle in needles
+        if needle in line
+    ]
+
+
+def test_files_hold_no_local_paths():
+    found = lines_with(LOCAL_PATHS, ((n, t) for n, t in text_files() if not n.startswith(".ci/")))
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_files_name_no_package_registry():
+    found = lines_with(REGISTRY_HOSTS, text_files())
+    assert not found, "\n" + "\n".join(found)

@@ -1,0 +1,596 @@
+"""Every search and every backend agree with the slow, obvious one."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from problems import (
+    METRICS,
+    SERIES,
+    as_paths,
+    assert_agrees,
+    distance_at,
+    distances_at,
+    irregular,
+    judge,
+    make_transform,
+    odd,
+    parameters_of,
+    ragged,
+    regular,
+)
+from scipy.integrate import quad
+from scipy.optimize import minimize_scalar
+
+from genshapelets import GeneralisedShapeletTransform, RaggedSeries, interpolate
+from genshapelets.discrepancies._l2_torch import l2_windows
+from genshapelets.discrepancies._l2_windows import L2Windows
+from genshapelets.offsets import AT_END, FREE, Offsets
+from genshapelets.search import best_offsets
+from genshapelets.search.convolution import (
+    by_spectra,
+    by_windows,
+    pick_torch,
+    search_convolution,
+)
+from genshapelets.search.problem import pose_l2
+from genshapelets.search.reference import grid, l2_distance
+
+LEVELS = [False, True, "mixed"]
+metrics = pytest.mark.parametrize(
+    ("metric", "per_shapelet"), METRICS, ids=lambda x: {True: "each", False: "shared"}.get(x, x)
+)
+levels = pytest.mark.parametrize("level_free", LEVELS, ids=["level", "level_free", "mixed"])
+
+
+def reconfigured(transform, **kwargs):
+    """The same transform with another search or backend."""
+    for name, value in kwargs.items():
+        setattr(transform, name, value)
+    return transform
+
+
+# The judge itself
+
+
+def test_distance_worked_by_hand():
+    # f = t on [1, 3], w from 0 to 3 on [0, 2]: f - w = 1 + t - 3t/2 = 1 - t/2, int (f - w)^2 = 2/3.
+    knots, path = np.array([0.0, 4.0]), np.array([[0.0, 4.0]])
+    got = l2_distance(knots, path, 1.0, np.array([[0.0, 3.0]]), 2.0, np.eye(1))
+    assert got == pytest.approx(np.sqrt(2 / 3), rel=1e-15)
+    # Less its mean 1/2: int (1/2 - t/2)^2 = 1/6. Twice the metric, twice the distance.
+    got = l2_distance(knots, path, 1.0, np.array([[0.0, 3.0]]), 2.0, 2 * np.eye(1), level_free=True)
+    assert got == pytest.approx(2 * np.sqrt(1 / 6), rel=1e-15)
+
+
+def test_distance_beyond_the_end_worked_by_hand():
+    # f = t on [0, 1] and 1 from there on; w = 0 on [0, 3]: int f^2 = 1/3 + 2.
+    got = l2_distance(
+        np.array([0.0, 1.0]), np.array([[0.0, 1.0]]), 0.0, np.zeros((1, 2)), 3.0, np.eye(1)
+    )
+    assert got == pytest.approx(np.sqrt(7 / 3), rel=1e-15)
+
+
+@pytest.mark.parametrize("level_free", [False, True])
+def test_distance_agrees_with_quadrature(level_free):
+    rng = np.random.default_rng(0)
+    knots = np.concatenate([[0.0], np.sort(rng.uniform(0, 10, 6)), [10.0]])
+    path, shapelet, metric = (rng.normal(size=shape) for shape in ((2, 8), (2, 4), (2, 2)))
+    for s, length in ((0.0, 4.0), (2.345, 3.21), (6.0, 4.0), (0.0, 13.0)):
+        own = np.linspace(0.0, length, 4)
+
+        def r(t, s=s, own=own):
+            return np.array(
+                [np.interp(s + t, knots, f) - np.interp(t, own, w) for f, w in zip(path, shapelet)]
+            )
+
+        breaks = np.unique(np.concatenate([own, knots - s]))
+        breaks = breaks[(breaks >= 0) & (breaks <= length)]
+
+        def integral(function, breaks=(*breaks, length)):
+            return sum(quad(function, a, b)[0] for a, b in itertools.pairwise(breaks))
+
+        mean = np.zeros(2)
+        if level_free:
+            mean = np.array([integral(lambda t, d=d: r(t)[d]) for d in range(2)]) / length
+        want = integral(lambda t, mean=mean: ((metric @ (r(t) - mean)) ** 2).sum())
+        got = l2_distance(knots, path, s, shapelet, length, metric, level_free)
+        assert got == pytest.approx(np.sqrt(want), rel=1e-10)
+
+
+def test_level_free_is_the_best_constant():
+    rng = np.random.default_rng(1)
+    knots, path, shapelet = np.arange(6.0), rng.normal(size=(1, 6)), rng.normal(size=(1, 4))
+    free = l2_distance(knots, path, 0.7, shapelet, 3.0, np.eye(1), True)
+    best = minimize_scalar(lambda c: l2_distance(knots, path, 0.7, shapelet + c, 3.0, np.eye(1)))
+    assert free == pytest.approx(best.fun, rel=1e-9)
+
+
+def test_offsets_tried():
+    series = RaggedSeries.from_arrays(
+        [np.ones((1, 5)), np.ones((1, 5)), np.ones((1, 3))],
+        [[0, 1, 2, 3, 4], [0, 0.5, 2, 3, 5], [7, 8, 9]],
+    )
+    paths = interpolate(series)
+    assert grid(paths, 0, 2.5).tolist() == [0.0, 1.0, 1.5]
+    assert grid(paths, 0, 2.0).tolist() == [0.0, 1.0, 2.0]
+    assert grid(paths, 1, 3.0).tolist() == [0.0, 0.5, 1.0, 1.5, 2.0]
+    assert grid(paths, 2, 2.5).tolist() == [0.0]
+
+
+def test_a_match_worked_by_hand():
+    # The shapelet 0, 1, 0 of length 2 against a bump twice as high: int (t)^2 twice over [0, 1].
+    transform = GeneralisedShapeletTransform.from_shapelets([[[0.0, 1.0, 0.0]]], [2.0])
+    matches = transform([[[5.0, 0.0, 2.0, 0.0, 5.0, 5.0]]])
+    assert matches.discrepancy.item() == pytest.approx(np.sqrt(2 / 3), rel=1e-6)
+    assert matches.start.item() == 1.0
+
+
+# Grid search
+
+
+@levels
+@metrics
+@pytest.mark.parametrize("kind", ["irregular", "regular", "ragged"])
+def test_grid_search(kind, metric, per_shapelet, level_free):
+    rng = np.random.default_rng(10)
+    series = SERIES[kind](rng)
+    transform = make_transform(
+        rng, metric=metric, per_shapelet=per_shapelet, level_free=level_free, backend="compiled"
+    )
+    paths = as_paths(series)
+    want = judge(transform, paths)
+    backends = ["compiled", "reference", "auto"]
+    if kind == "regular":
+        backends += ["convolution", "fft"]
+    for backend in backends:
+        matches = assert_agrees(reconfigured(transform, backend=backend), paths, want=want)
+        if backend != "auto":
+            assert matches.backend == backend
+        elif kind == "regular":
+            assert matches.backend in ("convolution", "fft")
+        else:
+            assert matches.backend == "compiled"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_grid_search_on_random_shapes(seed):
+    rng = np.random.default_rng(100 + seed)
+    n_channels, n_shapelets, n_knots = rng.integers(1, 5), rng.integers(1, 6), rng.integers(2, 40)
+    transform = make_transform(
+        rng, n_channels, n_shapelets, n_knots, lengths=rng.uniform(0.02, 11.0, n_shapelets)
+    )
+    for name in ("ragged", "odd", "regular"):
+        paths = as_paths(SERIES[name](rng, n_channels=n_channels))
+        want = judge(transform, paths)
+        backends = ["compiled", "reference"]
+        if paths.common_step:
+            backends += ["convolution", "fft"]
+        for backend in backends:
+            assert_agrees(reconfigured(transform, backend=backend), paths, want=want)
+
+
+@pytest.mark.parametrize(
+    "length", [0.4, 0.8, 2.0, 2.0 + 1e-13, 2.0 - 1e-13, 2.0 + 1e-9, 2.0 - 1e-9, 0.4 / 3, 1e-4]
+)
+@pytest.mark.parametrize("backend", ["compiled", "convolution", "fft"])
+def test_lengths_at_and_around_whole_steps(length, backend):
+    rng = np.random.default_rng(3)
+    paths = interpolate(regular(rng, missing=0.0))
+    transform = make_transform(rng, lengths=[length] * 4, level_free="mixed", backend=backend)
+    # A window of 1e-4 holds a 2000th of the path's energy, and is found with so many digits fewer.
+    assert_agrees(transform, paths, rtol=1e-9 if length > 0.01 else 1e-7)
+
+
+@pytest.mark.parametrize("length", [4.0, 4.0 + 1e-12, 4.0 - 1e-12, 5.0, 400.0])
+@pytest.mark.parametrize("backend", ["compiled", "convolution", "fft", "reference"])
+def test_lengths_at_and_beyond_the_span(length, backend):
+    rng = np.random.default_rng(4)
+    paths = interpolate(regular(rng, n_times=(11, 12), missing=0.0))
+    assert paths.spans.max() == pytest.approx(4.0)
+    transform = make_transform(rng, lengths=[length] * 4, level_free="mixed", backend=backend)
+    matches = assert_agrees(transform, paths)
+    np.testing.assert_allclose(matches.start, np.tile(paths.origin[:, None], 4), atol=1e-9)
+
+
+@levels
+@pytest.mark.parametrize("kind", ["irregular", "regular"])
+def test_a_span_of_fifty_lengths(kind, level_free):
+    rng = np.random.default_rng(5)
+    if kind == "irregular":
+        series = irregular(rng, n_series=2, n_times=(300, 301), span=100.0)
+    else:
+        series = regular(rng, n_series=2, n_times=(300, 301), step=1 / 3)
+    series = dataclasses.replace(series, values=series.values + 30.0)
+    transform = make_transform(rng, n_shapelets=2, lengths=[2.0, 2.3], level_free=level_free)
+    for backend in ("compiled", "auto"):
+        assert_agrees(reconfigured(transform, backend=backend), series)
+
+
+def test_a_gap_much_longer_than_the_shapelet():
+    rng = np.random.default_rng(6)
+    times = np.concatenate([np.linspace(0, 1, 40), 2e3 + np.linspace(0, 1, 40) ** 2])
+    series = RaggedSeries.from_arrays([rng.normal(size=(2, 80))], [times])
+    transform = make_transform(rng, lengths=[0.3, 0.5, 1.0, 30.0], backend="compiled")
+    assert_agrees(transform, series)
+
+
+def test_many_shapelets_are_searched_in_groups():
+    rng = np.random.default_rng(7)
+    paths = interpolate(irregular(rng, n_series=1, n_channels=1, n_times=(200, 201)))
+    transform = make_transform(rng, 1, 45, 30, lengths=rng.uniform(1.0, 6.0, 45))
+    discrepancy = transform(paths).discrepancy
+    one_by_one = [
+        GeneralisedShapeletTransform.from_shapelets(
+            transform.shapelets.values[k : k + 1].detach(),
+            transform.shapelets.lengths[k : k + 1].detach(),
+            discrepancy=transform.discrepancy,
+        )(paths).discrepancy
+        for k in range(45)
+    ]
+    torch.testing.assert_close(discrepancy, torch.cat(one_by_one, dim=1), rtol=1e-10, atol=0)
+
+
+def test_many_series_are_searched_in_chunks(monkeypatch):
+    rng = np.random.default_rng(8)
+    paths = interpolate(regular(rng, n_series=30))
+    transform = make_transform(rng)
+    whole = {form: reconfigured(transform, backend=form)(paths) for form in ("convolution", "fft")}
+    monkeypatch.setattr("genshapelets.search.convolution.CHUNK_BYTES", 20_000)
+    for form, matches in whole.items():
+        chunked = reconfigured(transform, backend=form)(paths)
+        torch.testing.assert_close(chunked.discrepancy, matches.discrepancy, rtol=1e-12, atol=0)
+
+
+def test_long_windows_go_through_spectra():
+    rng = np.random.default_rng(9)
+    series = rng.normal(size=(2, 1, 1500))
+    transform = make_transform(rng, 1, 4, 6, lengths=[400.0, 450.3, 500.0, 2000.0])
+    matches = transform(series)
+    assert matches.backend == "fft"
+    compiled = reconfigured(transform, backend="compiled")(series)
+    assert compiled.backend == "compiled"
+    torch.testing.assert_close(matches.discrepancy, compiled.discrepancy, rtol=1e-10, atol=0)
+    assert torch.equal(matches.start, compiled.start)
+    short = make_transform(rng, 1, 4, 6, lengths=[3.0, 4.0, 5.0, 6.0])
+    assert short(series).backend == "convolution"
+
+
+@pytest.mark.parametrize("backend", ["convolution", "fft"])
+def test_forms_for_regular_data_refuse_other_data(backend):
+    rng = np.random.default_rng(11)
+    series = RaggedSeries.concatenate([regular(rng, 2), irregular(rng, 1)])
+    transform = make_transform(rng, backend=backend)
+    with pytest.raises(ValueError, match=f"{backend!r} needs regular.* series 2 .*Use backend="):
+        transform(series)
+
+
+def test_the_irregular_series_is_named_even_if_it_comes_first():
+    rng = np.random.default_rng(12)
+    series = RaggedSeries.concatenate([irregular(rng, 1), regular(rng, 2)])
+    with pytest.raises(ValueError, match="series 0 is irregular"):
+        make_transform(rng, backend="convolution")(series)
+
+
+def test_one_observation_is_not_blamed_for_an_irregular_neighbour():
+    rng = np.random.default_rng(13)
+    series = RaggedSeries.concatenate([odd(rng)[:1], regular(rng, 2), irregular(rng, 1)])
+    with pytest.raises(ValueError, match="series 3 is irregular"):
+        make_transform(rng, backend="convolution")(series)
+
+
+@pytest.mark.parametrize("search", ["grid", "exact"])
+@pytest.mark.parametrize("kind", ["irregular", "regular"])
+def test_float32(kind, search):
+    """Computed in float64 and rounded once: float32 agrees to 1e-6, at the same place."""
+    rng = np.random.default_rng(14)
+    paths = interpolate(SERIES[kind](rng))
+    single = make_transform(rng, level_free="mixed", dtype=torch.float32, search=search)
+    values, lengths, _, _ = parameters_of(single)
+    double = GeneralisedShapeletTransform.from_shapelets(
+        values, lengths, discrepancy=single.discrepancy, search=search
+    )
+    want = double(paths)
+    single.discrepancy.to(torch.float32)
+    got = single(paths)
+    assert got.discrepancy.dtype == torch.float32 and got.start.dtype == torch.float64
+    torch.testing.assert_close(got.discrepancy.double(), want.discrepancy, rtol=1e-6, atol=0)
+    torch.testing.assert_close(got.start, want.start, rtol=0, atol=1e-9)
+
+
+# Exact search
+
+
+def finest(transform, paths, i, k, n_points=5001):
+    """Best of a fine grid, and what a bounded minimiser makes of it."""
+    length = parameters_of(transform)[1][k]
+    room = max(paths.spans[i] - length, 0.0)
+    tried = paths.origin[i] + np.linspace(0.0, room, n_points if room else 1)
+    found = [distance_at(transform, paths, i, k, s) for s in tried]
+    best = int(np.argmin(found))
+    if not room:
+        return found[best], found[best]
+    bounds = tried[max(best - 1, 0)], tried[min(best + 1, n_points - 1)]
+    polished = minimize_scalar(
+        lambda s: distance_at(transform, paths, i, k, s), bounds=bounds, method="bounded",
+        options={"xatol": 1e-11},
+    )  # fmt: skip
+    return found[best], min(polished.fun, found[best])
+
+
+def assert_exact(transform, series):
+    paths = as_paths(series)
+    matches = transform(paths)
+    got, start = matches.discrepancy.detach().numpy(), matches.start.numpy()
+    np.testing.assert_allclose(got, distances_at(transform, paths, start), rtol=1e-9)
+    lengths = parameters_of(transform)[1]
+    assert (start >= paths.origin[:, None] - 1e-9).all()
+    room = np.maximum(paths.spans[:, None] - lengths, 0.0)
+    assert (start <= paths.origin[:, None] + room + 1e-9).all()
+    for i, k in itertools.product(range(len(paths)), range(len(lengths))):
+        on_grid, polished = finest(transform, paths, i, k)
+        assert got[i, k] <= on_grid * (1 + 1e-12)
+        assert got[i, k] == pytest.approx(polished, rel=1e-9)
+
+
+@levels
+@metrics
+def test_exact_search_is_never_above_a_fine_grid(metric, per_shapelet, level_free):
+    rng = np.random.default_rng(
+        [20, METRICS.index((metric, per_shapelet)), LEVELS.index(level_free)]
+    )
+    series = irregular(rng, n_series=1, n_times=(12, 25))
+    transform = make_transform(
+        rng, n_shapelets=2, n_knots=4, lengths=[2.0, 3.7], metric=metric, per_shapelet=per_shapelet,
+        level_free=level_free, search="exact",
+    )  # fmt: skip
+    assert_exact(transform, series)
+
+
+@pytest.mark.parametrize("level_free", [False, "mixed"])
+@pytest.mark.parametrize("kind", ["regular", "odd"])
+def test_exact_search_on_regular_and_awkward_series(kind, level_free):
+    rng = np.random.default_rng(21)
+    series = SERIES[kind](rng)[-2:]
+    transform = make_transform(
+        rng, n_shapelets=2, n_knots=4, lengths=[1.0, 3.7], level_free=level_free, search="exact"
+    )
+    if kind == "odd":
+        series = odd(rng)[[0, 1, 4]]
+    assert_exact(transform, series)
+
+
+@pytest.mark.parametrize("level_free", [False, True])
+def test_exact_search_on_a_span_of_fifty_lengths(level_free):
+    rng = np.random.default_rng(22)
+    series = irregular(rng, n_series=1, n_times=(300, 301), span=100.0)
+    series = dataclasses.replace(series, values=series.values + 30.0)
+    transform = make_transform(
+        rng, n_shapelets=2, n_knots=4, lengths=[2.0, 2.3], level_free=level_free, search="exact"
+    )
+    assert_exact(transform, series)
+
+
+def bursts(rng, n_times, width):
+    """Two bursts of observations, far apart."""
+    times = np.concatenate([rng.uniform(0.0, width, n_times), rng.uniform(9.0, 10.0, n_times)])
+    return RaggedSeries.from_arrays([rng.normal(size=(1, 2 * n_times))], [np.sort(times)])
+
+
+def best_of_grids(transform, series, n_points=301):
+    """Smallest distance on a grid, and at the starts that the grid search finds."""
+    start = transform(series).start.numpy()
+    coarse = judge(
+        transform, series, lambda paths, i, S: np.linspace(0, paths.spans[i] - S, n_points)
+    )
+    return np.minimum(distances_at(transform, series, start), coarse[0])
+
+
+@pytest.mark.parametrize("level_free", [False, True])
+@pytest.mark.parametrize(("n_times", "width"), [(50, 0.1), (300, 0.1), (300, 0.01), (2000, 0.01)])
+def test_exact_search_on_bursts_of_observations(n_times, width, level_free):
+    """Close observations mean steep slopes, whose changes must not cost the digits of the rest."""
+    rng = np.random.default_rng(25)
+    for n_knots, length in ((2, 4.9), (3, 6.2), (6, 6.3)):
+        series = bursts(rng, n_times, width)
+        transform = make_transform(rng, 1, 2, n_knots, lengths=[length] * 2, level_free=level_free)
+        on_grid = best_of_grids(transform, series)
+        exact = reconfigured(transform, search="exact")(series).discrepancy.detach().numpy()
+        assert (exact <= on_grid * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("n_knots", [2, 5])
+def test_exact_search_on_thirty_thousand_random_times(n_knots):
+    rng = np.random.default_rng(26)
+    times = np.unique(rng.uniform(0.0, 10.0, 30_000))
+    series = RaggedSeries.from_arrays([rng.normal(size=(1, len(times)))], [times])
+    transform = make_transform(rng, 1, 4, n_knots, lengths=[2.0, 3.3, 4.9, 6.2], level_free="mixed")
+    on_grid = transform(series).discrepancy.detach().numpy()
+    matches = reconfigured(transform, search="exact")(series)
+    exact = matches.discrepancy.detach().numpy()
+    assert (exact <= on_grid * (1 + 1e-9)).all()
+    # Nor is anything nearby better.
+    for shift in np.linspace(-1e-3, 1e-3, 41):
+        near = np.clip(
+            matches.start.numpy() + shift, times[0], times[-1] - parameters_of(transform)[1]
+        )
+        assert (distances_at(transform, series, near) >= exact * (1 - 1e-9)).all()
+
+
+@pytest.mark.parametrize("kind", ["irregular", "regular", "ragged"])
+def test_exact_search_is_never_above_the_grid_search(kind):
+    rng = np.random.default_rng(23)
+    series = SERIES[kind](rng)
+    transform = make_transform(rng, level_free="mixed")
+    on_grid = transform(series).discrepancy
+    exact = reconfigured(transform, search="exact")(series).discrepancy
+    assert (exact <= on_grid * (1 + 1e-12)).all()
+    assert (exact < on_grid * (1 - 1e-6)).any()
+
+
+def test_exact_search_finds_a_shapelet_between_the_offsets_of_a_grid():
+    # f = t on [0, 10], w = t + 1/3: the distance vanishes at s = 1/3 and nowhere else.
+    transform = GeneralisedShapeletTransform.from_shapelets(
+        np.array([[[1 / 3, 7 / 3]]]), [2.0], search="exact"
+    )
+    matches = transform(np.arange(11.0)[None, None])
+    assert matches.start.item() == pytest.approx(1 / 3, abs=1e-7)
+    assert matches.discrepancy.item() < 1e-7
+    assert matches.backend == "compiled"
+
+
+@pytest.mark.parametrize("backend", ["convolution", "fft", "reference"])
+def test_exact_search_refuses_backends_of_the_grid(backend):
+    rng = np.random.default_rng(24)
+    transform = make_transform(rng, search="exact", backend=backend)
+    with pytest.raises(ValueError, match=f'exact search runs on backend="compiled".*{backend}'):
+        transform(regular(rng))
+
+
+# Twins of the compiled parts
+
+
+@levels
+@metrics
+def test_pick_torch_agrees_with_the_compiled_pick(monkeypatch, metric, per_shapelet, level_free):
+    rng = np.random.default_rng(30)
+    series = RaggedSeries.concatenate([regular(rng, 8, missing=0.0), odd(rng)[[0, 1, 2, 4]]])
+    paths = interpolate(series)
+    transform = make_transform(
+        rng, lengths=[0.4, 2.0, 3.3, 8.3], metric=metric, per_shapelet=per_shapelet,
+        level_free=level_free,
+    )  # fmt: skip
+    values, lengths, _, _ = parameters_of(transform)
+    cpu = torch.device("cpu")
+    kinds = set()
+    for problem in pose_l2(paths, transform.discrepancy, values, lengths):
+        compiled = search_convolution(problem, "convolution", cpu)
+        with monkeypatch.context() as patch:
+            patch.setattr("genshapelets.search.convolution._pick_compiled", pick_torch)
+            twin = search_convolution(problem, "convolution", cpu)
+        assert torch.equal(twin.index, compiled.index)
+        torch.testing.assert_close(twin.start, compiled.start, rtol=1e-14, atol=1e-14)
+        assert torch.equal(twin.slope, compiled.slope)
+        kinds |= set(twin.index.clamp(max=0).unique().tolist())
+    assert kinds == {0, AT_END, FREE}
+
+
+def test_the_two_correlations_agree():
+    rng = np.random.default_rng(31)
+    x, taps = (
+        torch.from_numpy(rng.normal(size=(3, 50, 2))),
+        torch.from_numpy(rng.normal(size=(4, 9, 2))),
+    )
+    windows, spectra = by_windows(x, taps, 42), by_spectra(x, taps)
+    torch.testing.assert_close(windows, spectra[:, :, :42], rtol=1e-12, atol=1e-12)
+    by_hand = (x[1, 5:14] * taps[2]).sum()
+    torch.testing.assert_close(windows[1, 2, 5], by_hand)
+
+
+WINDOWS = ["lattice", "at_end", "mixed", "free"]
+
+
+def windows_problem(windows, metric, per_shapelet, level_free, seed=32):
+    rng = np.random.default_rng(seed)
+    transform = make_transform(
+        rng, lengths=[0.4, 2.0, 3.3, 8.3], metric=metric, per_shapelet=per_shapelet,
+        level_free=level_free,
+    )  # fmt: skip
+    series = ragged(rng) if windows == "free" else regular(rng, 9)
+    paths = interpolate(series)
+    shapelets = transform.shapelets
+    offsets = best_offsets(paths, transform.discrepancy, shapelets.values, shapelets.lengths)
+    room = torch.from_numpy(paths.spans)[:, None] - shapelets.lengths.detach()
+    if windows == "lattice":
+        index = torch.where(offsets.index == AT_END, 0, offsets.index)
+        start = torch.where(offsets.index == AT_END, 0.0, offsets.start)
+        offsets = Offsets(start, torch.zeros_like(start), index, "")
+    elif windows == "at_end":
+        fits = room > 0
+        offsets = Offsets(
+            torch.where(fits, room, 0.0), -fits.double(), torch.where(fits, AT_END, FREE), ""
+        )
+    elif windows == "free":
+        share = torch.from_numpy(rng.uniform(0, 1, room.shape))
+        index = torch.full(room.shape, FREE)
+        offsets = Offsets(share * room.clamp(min=0), -share * (room > 0), index, "")
+    return transform, paths, offsets
+
+
+def value_and_gradients(function, transform, paths, offsets):
+    shapelets, discrepancy = transform.shapelets, transform.discrepancy
+    transform.zero_grad()
+    level_free = discrepancy.level_free_of(shapelets.n_shapelets).contiguous()
+    got = function(
+        shapelets.values, shapelets.lengths, discrepancy.weight, level_free, paths, offsets
+    )
+    upstream = torch.sin(torch.arange(got.numel(), dtype=got.dtype)).reshape(got.shape)
+    (got * upstream).sum().backward()
+    return got.detach(), {name: p.grad.clone() for name, p in transform.named_parameters()}
+
+
+def assert_same_function(got, want, rtol=1e-9):
+    torch.testing.assert_close(got[0], want[0], rtol=1e-10, atol=1e-12)
+    assert got[1].keys() == want[1].keys()
+    for name, gradient in want[1].items():
+        scale = gradient.abs().max().item()
+        assert scale > 0
+        torch.testing.assert_close(got[1][name], gradient, rtol=rtol, atol=rtol * scale)
+
+
+@levels
+@metrics
+@pytest.mark.parametrize("windows", WINDOWS)
+def test_torch_windows_agree_with_compiled_ones(windows, metric, per_shapelet, level_free):
+    problem = windows_problem(windows, metric, per_shapelet, level_free)
+    got = value_and_gradients(l2_windows, *problem)
+    assert_same_function(got, value_and_gradients(L2Windows.apply, *problem))
+
+
+def test_torch_windows_are_taken_in_chunks(monkeypatch):
+    problem = windows_problem("free", "diagonal", False, "mixed")
+    whole = value_and_gradients(l2_windows, *problem)
+    monkeypatch.setattr("genshapelets.discrepancies._l2_torch.MAX_ELEMENTS", 1)
+    assert_same_function(value_and_gradients(l2_windows, *problem), whole)
+
+
+@levels
+@metrics
+@pytest.mark.parametrize("windows", ["lattice", "at_end", "mixed"])
+def test_lattice_windows_agree_with_the_union_of_knots(windows, metric, per_shapelet, level_free):
+    transform, paths, offsets = windows_problem(windows, metric, per_shapelet, level_free, seed=33)
+    assert (offsets.index != FREE).any(dim=0).all()
+    free = dataclasses.replace(offsets, index=torch.full_like(offsets.index, FREE))
+    on_lattice = value_and_gradients(L2Windows.apply, transform, paths, offsets)
+    on_union = value_and_gradients(L2Windows.apply, transform, paths, free)
+    assert_same_function(on_lattice, on_union)
+
+
+def test_lattices_of_two_steps_and_free_windows_in_one_batch():
+    rng = np.random.default_rng(34)
+    transform, paths = make_transform(rng), interpolate(ragged(rng))
+    shapelets = transform.shapelets
+    offsets = best_offsets(paths, transform.discrepancy, shapelets.values, shapelets.lengths)
+    assert (offsets.index == FREE).any() and (offsets.index >= 0).any()
+    assert len(set(paths.step)) == 3
+    free = dataclasses.replace(offsets, index=torch.full_like(offsets.index, FREE))
+    assert_same_function(
+        value_and_gradients(L2Windows.apply, transform, paths, offsets),
+        value_and_gradients(L2Windows.apply, transform, paths, free),
+    )
+
+
+def test_more_knots_than_samples_and_fewer():
+    for n_knots, length in ((60, 0.9), (2, 6.0), (60, 0.1)):
+        rng = np.random.default_rng(35)
+        transform = make_transform(rng, n_knots=n_knots, lengths=[length] * 4)
+        paths = interpolate(regular(rng))
+        shapelets = transform.shapelets
+        offsets = best_offsets(paths, transform.discrepancy, shapelets.values, shapelets.lengths)
+        free = dataclasses.replace(offsets, index=torch.full_like(offsets.index, FREE))
+        assert_same_function(
+            value_and_gradients(L2Windows.apply, transform, paths, offsets),
+            value_and_gradients(L2Windows.apply, transform, paths, free),
+        )

@@ -1,0 +1,244 @@
+"""Paths: straight lines through each channel's own observations."""
+
+import numpy as np
+import pytest
+from problems import irregular, ragged
+
+from genshapelets import Paths, RaggedSeries, interpolate
+
+NAN = np.nan
+
+
+def path_of(values, times=None, **kwargs):
+    return interpolate(
+        RaggedSeries.from_arrays([values], None if times is None else [times]), **kwargs
+    )
+
+
+# Values, worked by hand
+
+
+def test_a_gap_is_bridged_by_a_line_in_time_not_in_rows():
+    path = path_of([[0.0, NAN, 4.0]], [0.0, 1.0, 4.0])
+    np.testing.assert_allclose(path.values[:, 0], [0.0, 1.0, 4.0], rtol=1e-15)
+
+
+def test_each_channel_goes_through_its_own_observations():
+    path = path_of([[1.0, NAN, 3.0, NAN], [NAN, 10.0, NAN, 30.0]], [0.0, 2.0, 4.0, 6.0])
+    np.testing.assert_allclose(path.values.T, [[1, 2, 3, 3], [10, 10, 20, 30]], rtol=1e-15)
+
+
+def test_a_path_is_constant_before_its_first_and_after_its_last_observation():
+    path = path_of([[NAN, 5.0, 7.0, NAN]], [0.0, 1.0, 2.0, 9.0])
+    got = path.evaluate([-100.0, 0.0, 0.5, 1.0, 1.5, 2.0, 5.0, 9.0, 100.0])
+    np.testing.assert_array_equal(got, [[[5, 5, 5, 5, 6, 7, 7, 7, 7]]])
+
+
+def test_a_channel_never_observed_takes_the_fill():
+    values = [[1.0, 2.0], [NAN, NAN]]
+    np.testing.assert_array_equal(path_of(values).values.T, [[1, 2], [0, 0]])
+    np.testing.assert_array_equal(path_of(values, fill=4.0).values.T, [[1, 2], [4, 4]])
+    np.testing.assert_array_equal(path_of(values, fill=[8.0, -3.0]).values.T, [[1, 2], [-3, -3]])
+
+
+def test_the_fill_is_for_the_series_that_lacks_the_channel_only():
+    series = RaggedSeries.from_arrays([[[1.0], [NAN]], [[NAN, 2.0], [3.0, NAN]]])
+    paths = interpolate(series, fill=[7.0, 9.0])
+    np.testing.assert_array_equal(paths.values, [[1, 9], [2, 3], [2, 3]])
+
+
+@pytest.mark.parametrize("fill", [np.nan, np.inf, [1.0, 2.0, 3.0], [[1.0, 2.0]]])
+def test_a_bad_fill_is_refused(fill):
+    with pytest.raises(ValueError, match="fill must be one finite number or one for each of the 2"):
+        path_of([[1.0, 2.0], [3.0, 4.0]], fill=fill)
+
+
+def test_one_observation_is_a_constant_path():
+    path = path_of([[2.5]], [17.0])
+    np.testing.assert_array_equal(path.evaluate([0.0, 17.0, 40.0]), [[[2.5, 2.5, 2.5]]])
+    assert path.spans.tolist() == [0.0]
+
+
+def test_knots_are_counted_from_the_first_time():
+    path = path_of([[1.0, 2.0, 5.0]], [10.0, 11.0, 14.0])
+    assert path.knots.tolist() == [0.0, 1.0, 4.0]
+    assert path.origin.tolist() == [10.0] and path.spans.tolist() == [4.0]
+
+
+def test_the_series_keeps_its_missing_values():
+    series = RaggedSeries.from_arrays([[[1.0, NAN, 3.0]]])
+    interpolate(series)
+    assert np.isnan(series.values[1, 0])
+
+
+def test_paths_are_float64_whatever_the_series():
+    series = RaggedSeries.from_arrays(np.ones((2, 1, 3), np.float32))
+    assert interpolate(series).values.dtype == np.float64
+
+
+def test_repr_tells_how_many_are_regular():
+    series = RaggedSeries.from_arrays([np.ones((2, 3))] * 3, [[0, 1, 2], [0, 1, 3], [5, 6, 7]])
+    assert repr(interpolate(series)) == "Paths(3 paths, 2 channels, 9 knots, 2 regularly sampled)"
+
+
+# np.interp as oracle
+
+
+def test_evaluate_agrees_with_numpy():
+    rng = np.random.default_rng(0)
+    series = irregular(rng, n_series=20, n_channels=3, missing=0.4)
+    fill = np.array([0.5, -1.5, 2.5])
+    paths = interpolate(series, fill)
+    times = rng.uniform(-10.0, 25.0, (len(series), 40))
+    times[:, :5] = paths.origin[:, None] + paths.knots[paths.row_offsets[:-1, None] + np.arange(5)]
+    got = paths.evaluate(times)
+    for i in range(len(series)):
+        one = series[i]
+        for channel, observed in enumerate(one.values):
+            seen = ~np.isnan(observed)
+            if seen.any():
+                want = np.interp(times[i], one.times[seen], observed[seen])
+            else:
+                want = np.full(40, fill[channel])
+            np.testing.assert_allclose(got[i, channel], want, rtol=1e-12, atol=1e-12)
+
+
+def test_one_vector_of_times_serves_all_paths():
+    paths = interpolate(irregular(np.random.default_rng(1)))
+    times = np.linspace(-3.0, 12.0, 7)
+    np.testing.assert_array_equal(
+        paths.evaluate(times), paths.evaluate(np.tile(times, (len(paths), 1)))
+    )
+
+
+@pytest.mark.parametrize(
+    ("t", "message"),
+    [
+        (0.5, r"t must be \(n_times,\) or \(6, n_times\).*got shape \(\)"),
+        (np.zeros((2, 3)), r"got shape \(2, 3\)"),
+        (np.zeros((6, 3, 1)), r"got shape \(6, 3, 1\)"),
+        ([0.0, NAN], "t must be finite"),
+        ([np.inf], "t must be finite"),
+    ],
+)
+def test_times_that_cannot_be_evaluated_are_refused(t, message):
+    paths = interpolate(irregular(np.random.default_rng(2)))
+    with pytest.raises(ValueError, match=message):
+        paths.evaluate(t)
+
+
+# Regular sampling
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        np.arange(50),
+        0.1 * np.arange(50),
+        np.cumsum(np.full(50, 0.1)),
+        np.linspace(0.0, 1.0, 50),
+        np.linspace(0.0, 1.0, 50, dtype=np.float32),
+        (np.arange(50) / 44_100).astype(np.float32),
+        1.7e9 + 0.25 * np.arange(50),
+        1e6 + 0.1 * np.arange(50),
+        np.datetime64("2024-03-01T00:00:00") + np.arange(50) * np.timedelta64(250, "ms"),
+        [3.0, 11.0],
+    ],
+    ids=[
+        "integers", "products", "sums", "linspace", "linspace32", "rate32", "far", "far_and_odd",
+        "datetimes", "two",
+    ],
+)  # fmt: skip
+def test_regular_up_to_the_rounding_of_the_times(times):
+    path = path_of(np.ones((1, len(times))), times)
+    assert path.common_step == path.step[0] > 0
+    np.testing.assert_array_equal(path.knots, path.step[0] * np.arange(len(times)))
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        [0.0, 1.0, 3.0],
+        np.delete(np.arange(50.0), 20),
+        np.arange(50) + 1e-6 * (np.arange(50) == 30),
+        np.geomspace(1.0, 50.0, 50),
+        (0.1 * np.arange(50) + 1e-4 * (np.arange(50) == 30)).astype(np.float32),
+    ],
+    ids=["gap", "lost_sample", "one_late", "geometric", "one_late32"],
+)
+def test_irregular_times_are_kept_as_they_are(times):
+    path = path_of(np.ones((1, len(times))), times)
+    assert path.step.tolist() == [0.0] and path.common_step == 0.0
+    want = np.asarray(times, np.float64)
+    np.testing.assert_array_equal(path.knots, want - want[0])
+
+
+@pytest.mark.parametrize("step", [0.1, 1 / 3, 1.0, 1e-3, 7e5])
+def test_variable_lengths_and_origins_share_a_step(step):
+    starts, sizes = [0.3, -7.7, 1e3, 0.0], [5, 50, 1000, 333]
+    times = [start + step * np.arange(size) for start, size in zip(starts, sizes, strict=True)]
+    paths = interpolate(RaggedSeries.from_arrays([np.ones((1, size)) for size in sizes], times))
+    assert paths.common_step == pytest.approx(step, rel=1e-11)
+    assert len(set(paths.step)) == 1
+
+
+def test_missing_values_do_not_make_a_series_irregular():
+    assert path_of([[0.0, NAN, NAN, 3.0]]).common_step == 1.0
+
+
+def test_one_observation_fits_any_step():
+    series = RaggedSeries.from_arrays(
+        [np.ones((1, 1)), np.ones((1, 9))], [[4.0], 0.5 * np.arange(9)]
+    )
+    paths = interpolate(series)
+    assert paths.step.tolist() == [0.0, 0.5] and paths.common_step == 0.5
+
+
+def test_two_steps_have_none_in_common():
+    series = RaggedSeries.from_arrays([np.ones((1, 4))] * 2, [np.arange(4), 2 * np.arange(4)])
+    paths = interpolate(series)
+    assert paths.step.tolist() == [1.0, 2.0] and paths.common_step == 0.0
+
+
+def test_the_precision_of_a_neighbours_times_does_not_make_a_series_regular():
+    coarse = np.arange(20, dtype=np.float32)
+    fine = np.arange(20) + 1e-7 * (np.arange(20) % 2)
+    both = interpolate(RaggedSeries.from_arrays([np.ones((1, 20))] * 2, [fine, coarse]))
+    alone = interpolate(RaggedSeries.from_arrays([np.ones((1, 20))], [fine]))
+    assert both.step[0] == alone.step[0] == 0.0
+
+
+# Choosing
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [slice(1, 4), slice(None, None, -2), [3, 0, 3], np.array([5, 1])],
+    ids=["slice", "backwards", "list", "array"],
+)
+def test_choosing_paths_is_choosing_series(choice):
+    series = ragged(np.random.default_rng(3))
+    got, want = interpolate(series)[choice], interpolate(series[choice])
+    assert isinstance(got, Paths) and len(got) == len(want)
+    for name in ("knots", "values", "row_offsets", "origin", "step", "lengths", "spans"):
+        np.testing.assert_array_equal(getattr(got, name), getattr(want, name))
+
+
+def test_choosing_by_mask():
+    paths = interpolate(ragged(np.random.default_rng(4)))
+    mask = paths.step > 0
+    chosen = paths[mask]
+    assert 0 < len(chosen) < len(paths)
+    np.testing.assert_array_equal(chosen.origin, paths.origin[mask])
+
+
+def test_one_number_is_no_choice():
+    with pytest.raises(TypeError, match="chosen by a slice, a list of indices or a mask"):
+        interpolate(ragged(np.random.default_rng(5)))[0]
+
+
+def test_the_centre_is_a_typical_value_whatever_one_observation_says():
+    paths = interpolate(RaggedSeries.from_arrays([[[1.0, 3.0]], [[10.0, 10.0, 40.0, 1e8, 10.0]]]))
+    rows, centre = paths.centred
+    assert centre[0, 0] in (1.0, 3.0) and centre[1, 0] == 10.0
+    assert rows[2:, 0].tolist() == [0.0, 0.0, 30.0, 1e8 - 10.0, 0.0]
