@@ -1,0 +1,1 @@
+"""Benchmarks: apart from the tests, with machine and commit beside each figure."""
