@@ -40,7 +40,7 @@ def search_classical(paths: Paths, values: Tensor, form: str) -> Offsets:
         until = (offset + n_samples).clamp(max=energy.shape[1] - 1)
         cost = (energy[:, until] - energy[:, offset])[:, None]
         found = by_spectra(x, taps) if form == "fft" else by_windows(x, taps, len(offset))
-        cost = cost - 2 * found[:, :, : len(offset)]
+        cost = cost - 2 * found[:, :, : len(offset)].transpose(0, 1)
         cost = torch.where(offset < n_offsets[:, None, None], cost, torch.inf)
         index[first:last] = cost.argmin(dim=2)
     start = index.to(dtype) * paths.common_step

@@ -173,7 +173,7 @@ def contract_channels(transposed, weights, first, last, n_rows, table):
 
 @kernel
 def window_energies(
-    knots, inverse_gap, high, low, energy, begin, column, length, offsets, n_offsets, out
+    knots, inverse_gap, sums, energy, begin, column, length, offsets, n_offsets, out
 ):
     """Energy of each window."""
     n_rows = len(knots)
@@ -188,7 +188,7 @@ def window_energies(
         a_share, b_share = a * inverse_gap[left], b * inverse_gap[right]
         x, y = begin + left, begin + right
         out[offset] = (
-            sum_between(high, low, left, right)
+            sum_between(sums, 0, left, right)
             + b * (energy[y, column, 0]
                    + b_share * (energy[y, column, 1] + b_share * energy[y, column, 2] / 3.0))
             - a * (energy[x, column, 0]
@@ -235,7 +235,7 @@ def integrate_rows(knots, path, out):
 
 
 @kernel
-def integrate_density(knots, energy, begin, column, terms, high, low):
+def integrate_density(knots, energy, begin, column, terms, sums):
     """Running integral of the energy's density."""
     n_pieces = len(knots) - 1
     for row in range(n_pieces):
@@ -244,7 +244,7 @@ def integrate_density(knots, energy, begin, column, terms, high, low):
             + energy[begin + row, column, 1]
             + energy[begin + row, column, 2] / 3.0
         )
-    running_sum(terms, n_pieces, high, low)
+    running_sum(terms, n_pieces, sums, 0)
 
 
 @kernel
@@ -277,7 +277,7 @@ def _grid_search(
     fence, inverse_gap = np.empty(longest), np.empty(longest)
     all_bins = np.empty(longest * BINS, np.int32)
     integral = np.empty((longest, n_channels))
-    terms, high, low = np.empty(longest), np.empty(longest), np.empty(longest)
+    terms, sums = np.empty(longest), np.empty((1, 2, longest))
     transposed = np.empty(longest * n_channels)
     offsets, slopes, cost = np.empty(longest + 1), np.empty(longest + 1), np.empty(longest + 1)
     for series in range(first, last):
@@ -296,7 +296,7 @@ def _grid_search(
                     transposed, contracting, k, min(k + group_size, n_shapelets), n_rows, table
                 )
             if k == 0 or column[k] != column[k - 1]:
-                integrate_density(knots, energy, begin, column[k], terms, high, low)
+                integrate_density(knots, energy, begin, column[k], terms, sums)
             length = lengths[k]
             if knots[n_rows - 1] <= length:
                 continue
@@ -304,8 +304,7 @@ def _grid_search(
             window_energies(
                 knots,
                 inverse_gap,
-                high,
-                low,
+                sums,
                 energy,
                 begin,
                 column[k],

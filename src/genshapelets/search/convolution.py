@@ -19,7 +19,7 @@ from ..offsets import AT_END, FREE, Offsets
 from ..parallel import kernel, run_blocks, u
 from ..paths import Array, Paths
 from .problem import L2Problem
-from .sums import running_sum, sum_between
+from .sums import running_sum, sliding_sums, sum_between
 
 CHUNK_BYTES = 2**25
 
@@ -94,7 +94,7 @@ def _taps(problem: L2Problem, at_end: int, step: float) -> Array:
 
 
 def by_windows(x: Tensor, taps: Tensor, n_offsets: int) -> Tensor:
-    """Correlation (series, shapelets, offsets) of x (series, rows, channels), window by window."""
+    """Correlation (shapelets, series, offsets) of x (series, rows, channels), window by window."""
     n_series, n_rows, n_channels = x.shape
     n_shapelets, n_taps, _ = taps.shape
     beyond = n_offsets + n_taps - 1 - n_rows
@@ -102,12 +102,11 @@ def by_windows(x: Tensor, taps: Tensor, n_offsets: int) -> Tensor:
     windows = x.as_strided(
         (n_series, n_offsets, n_taps * n_channels), (x.stride(0), n_channels, 1)
     ).reshape(n_series * n_offsets, -1)
-    products = windows @ taps.reshape(n_shapelets, -1).T
-    return products.reshape(n_series, n_offsets, n_shapelets).transpose(1, 2)
+    return (taps.reshape(n_shapelets, -1) @ windows.T).reshape(n_shapelets, n_series, n_offsets)
 
 
 def by_spectra(x: Tensor, taps: Tensor) -> Tensor:
-    """Correlation (series, shapelets, offsets) of x (series, rows, channels), by FFT.
+    """Correlation (shapelets, series, offsets) of x (series, rows, channels), by FFT.
 
     Circular: a period of at least the longest path suffices, as a window that would wrap around ends
     beyond its path and is no candidate.
@@ -115,7 +114,7 @@ def by_spectra(x: Tensor, taps: Tensor) -> Tensor:
     period = _fast_length(max(x.shape[1], taps.shape[1]))
     spectrum = torch.fft.rfft(x.transpose(1, 2), period)  # (series, channels, frequencies)
     of_taps = torch.fft.rfft(taps.transpose(1, 2), period).conj()
-    product = torch.bmm(spectrum.permute(2, 0, 1), of_taps.permute(2, 1, 0))
+    product = torch.bmm(of_taps.permute(2, 0, 1), spectrum.permute(2, 1, 0))
     return torch.fft.irfft(product.permute(1, 2, 0), period)
 
 
@@ -182,10 +181,14 @@ def _pick(
     """Add the window's energy to the correlations and take the earliest smallest cost."""
     n_columns, n_channels = energy.shape[1], rows.shape[1]
     any_level_free = False
+    pieces_of, partial_of = np.empty(len(lengths), np.int64), np.empty(len(lengths))
     for k in range(len(lengths)):
         any_level_free = any_level_free or level_free[k]
-    terms = np.empty(longest)
-    high, low = np.empty((n_columns, longest)), np.empty((n_columns, longest))
+        pieces_of[k] = n_pieces(lengths[k], step)
+        partial_of[k] = lengths[k] - (pieces_of[k] - 1) * step
+    per_step = 1.0 / step
+    terms, density = np.empty(longest), np.empty((3, n_columns, longest))
+    sums = np.empty((n_columns, 2, longest))
     integral = np.zeros((longest if any_level_free else 1, n_channels))
     cost = np.empty(longest)
     for local in range(block_first, block_last):
@@ -193,13 +196,16 @@ def _pick(
         n_rows = end - begin
         last_row = n_rows - 1
         span = last_row * step
-        density = energy[begin:end]
         for c in range(n_columns):
-            for row in range(last_row):
-                terms[row] = step * (
-                    density[row, c, 0] + density[row, c, 1] + density[row, c, 2] / 3.0
+            for row in range(n_rows):
+                e, b, d = (
+                    energy[begin + row, c, 0],
+                    energy[begin + row, c, 1],
+                    energy[begin + row, c, 2],
                 )
-            running_sum(terms, last_row, high[c], low[c])
+                density[0, c, row], density[1, c, row], density[2, c, row] = e, b, d
+                terms[row] = step * (e + b + d / 3.0)
+            running_sum(terms, last_row, sums, c)
         if any_level_free:
             for row in range(1, n_rows):
                 for channel in range(n_channels):
@@ -214,30 +220,28 @@ def _pick(
             if span <= length:
                 continue
             c = column[k]
-            pieces = n_pieces(length, step)
-            partial = length - (pieces - 1) * step
-            share = partial / step
+            pieces, partial = pieces_of[k], partial_of[k]
+            share = partial * per_step
             n_offsets = n_rows - pieces
             if share > 1.0 - ROUNDING:
                 n_offsets -= 1  # the last one is the last possible start
-            e_part, b_part, d_part = partial, partial * share, partial * share * share / 3.0
+            e_part, b_part, d_part = partial, partial * share, partial * share * share * (1.0 / 3.0)
             whole = pieces - 1
-            own_high, own_low = high[c], low[c]
+            sliding_sums(sums, c, whole, n_offsets, cost)
             for offset in range(u(n_offsets)):
                 row = offset + u(whole)
-                cost[offset] = (
-                    sum_between(own_high, own_low, offset, row)
-                    - 2.0 * correlation[local, k, offset]
-                    + e_part * density[row, c, 0] + b_part * density[row, c, 1]
-                    + d_part * density[row, c, 2]
+                cost[offset] += (
+                    -2.0 * correlation[k, local, offset]
+                    + e_part * density[0, c, row] + b_part * density[1, c, row]
+                    + d_part * density[2, c, row]
                 )  # fmt: skip
             row = last_row - pieces
             rest = step - partial
-            rest_share = rest / step
+            rest_share = rest * per_step
             end_cost = (
-                sum_between(own_high, own_low, row, last_row) - 2.0 * end_correlation[local, k]
-                - rest * (density[row, c, 0]
-                          + rest_share * (density[row, c, 1] + rest_share * density[row, c, 2] / 3.0))
+                sum_between(sums, c, row, last_row) - 2.0 * end_correlation[local, k]
+                - rest * density[0, c, row]
+                - rest * rest_share * (density[1, c, row] + rest_share * density[2, c, row] / 3.0)
             )  # fmt: skip
             if level_free[k]:
                 weight = weights[min(k, len(weights) - 1)]
@@ -330,7 +334,7 @@ def pick_torch(
         to_finish = running(finish, partial, c)
         to_end = running((lengths - 1)[:, None], 0.0, c)
         to_end_start = running(end_row[:, None], step - partial, c)
-        tried = correlation[:, k, : len(row)]
+        tried = correlation[k, :, : len(row)]
         tried = torch.nn.functional.pad(tried, (0, len(row) - tried.shape[1]))
         cost = to_finish[0] - prefix[:, :, c] - 2 * tried
         end_cost = (to_end[0] - to_end_start[0])[:, 0] - 2 * end_correlation[:, k]

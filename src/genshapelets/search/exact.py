@@ -129,20 +129,7 @@ def advance(derivatives, width):
 
 @kernel
 def end_derivatives(
-    high,
-    low,
-    ending,
-    starting,
-    knots,
-    path,
-    integral,
-    weight,
-    level_free,
-    length,
-    s,
-    left,
-    right,
-    out,
+    sums, ending, starting, knots, path, integral, weight, level_free, length, s, left, right, out
 ):
     """What depends on a window's ends alone, and its four derivatives in s.
 
@@ -150,7 +137,7 @@ def end_derivatives(
     energy between these rows is added, |int A f|^2 / S subtracted if the level is free.
     """
     a, b = s - knots[left], s + length - knots[right]
-    out[0] = sum_between(high, low, left, right)
+    out[0] = sum_between(sums, 0, left, right)
     out[0] += ending[0, right] + b * (
         ending[1, right] + b * (ending[2, right] + b * ending[3, right])
     )
@@ -217,7 +204,7 @@ def subtract_derivatives(polynomials, rows, times, shift, n_anchors, out):
 
 @kernel
 def search_block(
-    knots, path, inverse_gap, integral, high, low, rough, rows, table, place, n_knots, ending, starting,
+    knots, path, inverse_gap, integral, sums, rows, table, place, n_knots, ending, starting,
     weight, level_free, constant, length, block_start, block_end, parts, polynomials, best, best_start,
 ):  # fmt: skip
     """Walk the offsets of a block, ``parts`` anchors for each stretch.
@@ -270,7 +257,7 @@ def search_block(
     for anchor in range(n_anchors):
         origin = block_start + (anchor // parts) * spacing + (anchor % parts) * part
         end_derivatives(
-            high, low, ending, starting, knots, path, integral, weight, level_free, length, origin,
+            sums, ending, starting, knots, path, integral, weight, level_free, length, origin,
             lattice_row[anchor], lattice_row[anchor + to_end], ends,
         )  # fmt: skip
         cost[anchor] = anchors[anchor, 0] + ends[0]
@@ -285,7 +272,7 @@ def search_block(
         left, right = lattice_row[anchor], lattice_row[anchor + to_end]
         # Pass over it if it cannot hold the minimum.
         through = lattice_row[anchor + to_end + 1] + 1
-        variation = stretch * np.sqrt(max(sum_between(rough[0], rough[1], left, through), 0.0))
+        variation = stretch * np.sqrt(max(sum_between(sums, 1, left, through), 0.0))
         bound = np.sqrt(max(cost[anchor] + constant, 0.0)) - variation
         if not last_stretch:
             following = np.sqrt(max(cost[anchor + 1] + constant, 0.0))
@@ -299,7 +286,7 @@ def search_block(
         q0, q1 = anchors[anchor, 0], anchors[anchor, 1]
         q2, q3 = anchors[anchor, 2], anchors[anchor, 3]
         end_derivatives(
-            high, low, ending, starting, knots, path, integral, weight, level_free, length, origin,
+            sums, ending, starting, knots, path, integral, weight, level_free, length, origin,
             left, right, ends,
         )  # fmt: skip
         now = 0.0
@@ -334,7 +321,7 @@ def search_block(
                 else:
                     right = crossing
                 end_derivatives(
-                    high, low, ending, starting, knots, path, integral, weight, level_free, length,
+                    sums, ending, starting, knots, path, integral, weight, level_free, length,
                     origin + now, left, right, ends,
                 )  # fmt: skip
         if last_stretch:
@@ -358,8 +345,8 @@ def _exact_search(
     ending, starting = np.empty((4, longest)), np.empty((4, longest))
     fence, inverse_gap = np.empty(longest), np.empty(longest)
     all_bins = np.empty(longest * BINS, np.int32)
-    integral, rough = np.empty((longest, n_channels)), np.empty((2, longest))
-    terms, high, low = np.empty(longest), np.empty(longest), np.empty(longest)
+    integral = np.empty((longest, n_channels))
+    terms, sums = np.empty(longest), np.empty((2, 2, longest))
     transposed = np.empty(longest * n_channels)
     for series in range(first, last):
         begin, end = row_offsets[series], row_offsets[series + 1]
@@ -381,10 +368,10 @@ def _exact_search(
             final = knots[n_rows - 1] - length
             if final <= 0.0:
                 continue
-            integrate_density(knots, energy, begin, column[k], terms, high, low)
+            integrate_density(knots, energy, begin, column[k], terms, sums)
             for row in range(n_rows - 1):
                 terms[row] = energy[begin + row, column[k], 2] * inverse_gap[row]
-            running_sum(terms, n_rows - 1, rough[0], rough[1])
+            running_sum(terms, n_rows - 1, sums, 1)  # of |A f'|^2
             best, best_start = np.inf, 0.0
             block_start, first_row = 0.0, 0
             while block_start < final:
@@ -401,7 +388,7 @@ def _exact_search(
                 parts = 1 + int((last_row - first_row) * share / 2.0)
                 for _ in range(MAX_ROUNDS):
                     found, found_start, lost = search_block(
-                        knots, path, inverse_gap, integral, high, low, rough, (first_row, last_row),
+                        knots, path, inverse_gap, integral, sums, (first_row, last_row),
                         table, place, n_knots, ending, starting, weights[min(k, len(weights) - 1)],
                         level_free[k], constant[series, k], length, block_start, block_end, parts,
                         polynomials, best, best_start,

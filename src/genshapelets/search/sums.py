@@ -6,15 +6,15 @@ their difference would be noise, so each carries what rounding has taken from it
 
 from __future__ import annotations
 
-from ..parallel import strict_kernel
+from ..parallel import strict_kernel, u
 
 
 @strict_kernel
-def running_sum(terms, n_terms, high, low):
-    """high[i] + low[i] = the sum of the first i terms."""
+def running_sum(terms, n_terms, sums, column):
+    """sums[column, 0, i] + sums[column, 1, i] = the sum of the first i terms."""
     total, lost = 0.0, 0.0
     for item in range(n_terms):
-        high[item], low[item] = total, lost
+        sums[column, 0, item], sums[column, 1, item] = total, lost
         term = terms[item]
         after = total + term
         if abs(total) >= abs(term):
@@ -22,10 +22,20 @@ def running_sum(terms, n_terms, high, low):
         else:
             lost += (term - after) + total
         total = after
-    high[n_terms], low[n_terms] = total, lost
+    sums[column, 0, n_terms], sums[column, 1, n_terms] = total, lost
 
 
 @strict_kernel
-def sum_between(high, low, first, last):
+def sum_between(sums, column, first, last):
     """Sum of the terms first..last."""
-    return (high[last] - high[first]) + (low[last] - low[first])
+    high = sums[column, 0, last] - sums[column, 0, first]
+    return high + (sums[column, 1, last] - sums[column, 1, first])
+
+
+@strict_kernel
+def sliding_sums(sums, column, width, n_sums, out):
+    """out[i] = the sum of the terms i..i + width."""
+    for i in range(u(n_sums)):
+        j = i + u(width)
+        high = sums[column, 0, j] - sums[column, 0, i]
+        out[i] = high + (sums[column, 1, j] - sums[column, 1, i])
