@@ -217,12 +217,13 @@ class Benchmark:
 
     def speed_up(self) -> None:
         self.title("Two threads against one (wall clock, times faster)")
-        self.row("", "regular", "its step", "grid", "exact")
+        self.row("", "conv1d", "regular", "its step", "grid", "exact")
         for name in "ce":
             workload = WORKLOADS[name]
             grid, exact = workload.transform(), workload.transform("exact")
             regular, irregular = interpolate(workload.series()), interpolate(workload.series(True))
             runs = {
+                "conv1d": conv1d(*workload.convolution()),
                 "regular forward": forward(grid, regular),
                 "regular training step": training(grid, regular),
                 "irregular grid": forward(grid, irregular),
@@ -239,7 +240,8 @@ class Benchmark:
             self.figures[f"two threads {name}"] = faster
             self.row(f"({name}) {workload}", *(f"{ratio:.2f}" for ratio in faster.values()))
             for task, ratio in faster.items():
-                self.require(f"({name}) two threads, {task}", ratio, ">=", 1.6)
+                if task != "conv1d":
+                    self.require(f"({name}) two threads, {task}", ratio, ">=", 1.6)
 
     def memory(self) -> None:
         self.title("Peak memory added, each in a fresh process (MB)")

@@ -430,3 +430,10 @@ def test_the_length_is_learnt_through_its_raw_parameter():
     with torch.no_grad():
         shapelets.raw_lengths -= 1e-5 * shapelets.raw_lengths.grad
     assert judge(transform, paths)[0].sum() < before
+
+
+def test_second_derivatives_are_refused_even_under_a_plain_sum():
+    transform = make_transform(np.random.default_rng(40))
+    total = transform(irregular(np.random.default_rng(41))).discrepancy.sum()
+    with pytest.raises(RuntimeError, match="no second derivatives"):
+        torch.autograd.grad(total, transform.shapelets.values, create_graph=True)

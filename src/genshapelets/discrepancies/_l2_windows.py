@@ -243,8 +243,8 @@ class _Lattice:
         self.moment = np.empty((2, n_shapelets, nodes, n_channels))
         self.first_moment = np.empty((2, n_shapelets, nodes, n_channels))
         for at_end in (0, 1):
-            run_blocks(
-                project, n_shapelets, at_end, step, windows.shapelets, self.lengths,
+            project(
+                0, n_shapelets, at_end, step, windows.shapelets, self.lengths,
                 self.projection[at_end], self.residual[at_end], self.moment[at_end],
                 self.first_moment[at_end],
             )  # fmt: skip
@@ -293,8 +293,8 @@ class _Lattice:
         run_blocks(one_block, n_blocks, n_blocks=n_blocks)
         grad_lengths += sum_lengths.sum(axis=0)
         for at_end in (0, 1):
-            run_blocks(
-                lattice_gradients, n_shapelets, at_end, self.step, w.shapelets, self.lengths, w.weights,
+            lattice_gradients(
+                0, n_shapelets, at_end, self.step, w.shapelets, self.lengths, w.weights,
                 self.projection[at_end], self.residual[at_end],
                 sum_upstream[:, at_end].sum(axis=0), sum_difference[:, at_end].sum(axis=0),
                 sum_square[:, at_end].sum(axis=0), grad_shapelets, grad_weights,

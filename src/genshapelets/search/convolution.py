@@ -89,7 +89,7 @@ def _taps(problem: L2Problem, at_end: int, step: float) -> Array:
     # A length beyond every span never meets a window: its taps would only cost memory.
     lengths = np.minimum(problem.lengths, problem.paths.spans.max() + step)
     taps = np.zeros((n_shapelets, n_pieces(lengths.max(), step) + 1, n_channels))
-    run_blocks(find_taps, n_shapelets, at_end, step, problem.shapelets, lengths, taps)
+    find_taps(0, n_shapelets, at_end, step, problem.shapelets, lengths, taps)
     return taps
 
 
