@@ -269,3 +269,12 @@ def _evaluate(first, last, knots, values, row_offsets, points, out):
                 for channel in range(values.shape[1]):
                     rise = values[row + 1, channel] - values[row, channel]
                     out[series, channel, point] = values[row, channel] + part * rise
+
+
+@kernel
+def longest_path(first: int, last: int, row_offsets: Index) -> int:
+    """Most rows that one of the paths first..last has."""
+    longest = 0
+    for series in range(first, last):
+        longest = max(longest, row_offsets[series + 1] - row_offsets[series])
+    return longest

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..offsets import AT_END, FREE
 from ..parallel import kernel, u
-from ._union import merge_knots
+from ._union import merge_knots, node_arrays
 
 ROUNDING = 1e-12  # of a step: a length that exceeds n steps by less has n pieces
 
@@ -71,9 +71,7 @@ def find_taps(first, last, at_end, step, shapelets, lengths, taps):
     """
     n_knots, n_channels = shapelets.shape[1:]
     size = taps.shape[1] + n_knots + 2
-    arrivals, time = np.empty(size), np.empty(size)
-    row, part = np.empty(size, np.int64), np.empty(size)
-    segment, share = np.empty(size, np.int64), np.empty(size)
+    arrivals, row, part, segment, share, time = node_arrays(size)
     value = np.empty((2, n_channels))
     for k in range(first, last):
         pieces = n_pieces(lengths[k], step)
@@ -101,9 +99,7 @@ def project(
     """
     n_knots, n_channels = shapelets.shape[1:]
     size = projection.shape[1] + n_knots + 2
-    arrivals, time = np.empty(size), np.empty(size)
-    row, part = np.empty(size, np.int64), np.empty(size)
-    segment, share = np.empty(size, np.int64), np.empty(size)
+    arrivals, row, part, segment, share, time = node_arrays(size)
     ratio = np.empty(size)
     value, rest = np.empty((2, n_channels)), np.empty((2, n_channels))
     for k in range(first, last):
@@ -311,9 +307,7 @@ def lattice_gradients(
     """
     n_knots, n_channels = shapelets.shape[1:]
     size = projection.shape[1] + n_knots + 2
-    arrivals, time = np.empty(size), np.empty(size)
-    row, part = np.empty(size, np.int64), np.empty(size)
-    segment, share = np.empty(size, np.int64), np.empty(size)
+    arrivals, row, part, segment, share, time = node_arrays(size)
     total = np.empty((2, n_channels))
     for k in range(first, last):
         length, shapelet, projected = lengths[k], shapelets[k], projection[k]

@@ -11,6 +11,16 @@ import numpy as np
 
 from ..offsets import FREE
 from ..parallel import kernel
+from ..paths import longest_path
+
+
+@kernel
+def node_arrays(size):
+    """Room for the nodes of a window: arrivals, row, part, segment, share, time (see `merge_knots`)."""
+    return (
+        np.empty(size), np.empty(size, np.int64), np.empty(size), np.empty(size, np.int64),
+        np.empty(size), np.empty(size),
+    )  # fmt: skip
 
 
 @kernel
@@ -119,13 +129,8 @@ def union_forward(
 ):  # fmt: skip
     """Squared discrepancies of the free windows of paths first..last."""
     n_shapelets, n_knots, n_channels = shapelets.shape
-    longest = 0
-    for series in range(first, last):
-        longest = max(longest, row_offsets[series + 1] - row_offsets[series])
-    size = longest + n_knots + 2
-    arrivals, time = np.empty(size), np.empty(size)
-    row, part = np.empty(size, np.int64), np.empty(size)
-    segment, share = np.empty(size, np.int64), np.empty(size)
+    size = longest_path(first, last, row_offsets) + n_knots + 2
+    arrivals, row, part, segment, share, time = node_arrays(size)
     mean, difference = np.zeros(n_channels), np.empty(n_channels)
     for series in range(first, last):
         begin, end = row_offsets[series], row_offsets[series + 1]
@@ -177,13 +182,8 @@ def union_backward(
     (1/S) (sigma^2 + 2 int r f' t) + (ds/dS) 2 int r f'.
     """
     n_shapelets, n_knots, n_channels = shapelets.shape
-    longest = 0
-    for series in range(first, last):
-        longest = max(longest, row_offsets[series + 1] - row_offsets[series])
-    size = longest + n_knots + 2
-    arrivals, time = np.empty(size), np.empty(size)
-    row, part = np.empty(size, np.int64), np.empty(size)
-    segment, share = np.empty(size, np.int64), np.empty(size)
+    size = longest_path(first, last, row_offsets) + n_knots + 2
+    arrivals, row, part, segment, share, time = node_arrays(size)
     mean = np.zeros(n_channels)
     difference, path_value = np.empty((2, n_channels)), np.empty((2, n_channels))
     for series in range(first, last):
@@ -244,13 +244,8 @@ def gram_backward(
 ):  # fmt: skip
     """Add sum over paths of upstream * int r r^T over the best window to gram[k]."""
     n_shapelets, n_knots, n_channels = shapelets.shape
-    longest = 0
-    for series in range(len(row_offsets) - 1):
-        longest = max(longest, row_offsets[series + 1] - row_offsets[series])
-    size = longest + n_knots + 2
-    arrivals, time = np.empty(size), np.empty(size)
-    row, part = np.empty(size, np.int64), np.empty(size)
-    segment, share = np.empty(size, np.int64), np.empty(size)
+    size = longest_path(0, len(row_offsets) - 1, row_offsets) + n_knots + 2
+    arrivals, row, part, segment, share, time = node_arrays(size)
     mean, difference = np.zeros(n_channels), np.empty((2, n_channels))
     for k in range(first, last):
         shapelet = shapelets[k]

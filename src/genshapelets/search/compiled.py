@@ -17,7 +17,7 @@ import torch
 from ..discrepancies._lattice import ROUNDING, n_pieces
 from ..offsets import AT_END, FREE, Offsets
 from ..parallel import kernel, one_blas_thread, run_blocks, u
-from ..paths import Array
+from ..paths import Array, longest_path
 from .problem import L2Problem
 from .sums import running_sum, sum_between
 
@@ -78,15 +78,6 @@ def list_offsets(knots, step, length, out, slope):
     out[n_offsets] = end
     slope[n_offsets] = -1.0
     return n_offsets + 1
-
-
-@kernel
-def longest_path(first, last, row_offsets):
-    """Most rows that one of the paths first..last has."""
-    longest = 0
-    for series in range(first, last):
-        longest = max(longest, row_offsets[series + 1] - row_offsets[series])
-    return longest
 
 
 @kernel
@@ -172,18 +163,25 @@ def contract_channels(transposed, weights, first, last, n_rows, table):
 
 
 @kernel
+def move_ends(knots, s, length, left, right):
+    """Rows of a window's start and end, looking on from those of an earlier window."""
+    n_rows = len(knots)
+    while left + 2 < n_rows and knots[left + 1] <= s:
+        left += 1
+    while right + 2 < n_rows and knots[right + 1] <= s + length:
+        right += 1
+    return left, right
+
+
+@kernel
 def window_energies(
     knots, inverse_gap, sums, energy, begin, column, length, offsets, n_offsets, out
 ):
     """Energy of each window."""
-    n_rows = len(knots)
     left, right = 0, 0
     for offset in range(n_offsets):
         s = offsets[offset]
-        while left + 2 < n_rows and knots[left + 1] <= s:
-            left += 1
-        while right + 2 < n_rows and knots[right + 1] <= s + length:
-            right += 1
+        left, right = move_ends(knots, s, length, left, right)
         a, b = s - knots[left], s + length - knots[right]
         a_share, b_share = a * inverse_gap[left], b * inverse_gap[right]
         x, y = begin + left, begin + right
@@ -199,14 +197,11 @@ def window_energies(
 @kernel
 def subtract_levels(knots, path, integral, weight, length, offsets, n_offsets, cost):
     """Subtract |int A f|^2 / S over each window."""
-    n_rows, n_channels = path.shape
+    n_channels = path.shape[1]
     left, right = 0, 0
     for offset in range(n_offsets):
         s = offsets[offset]
-        while left + 2 < n_rows and knots[left + 1] <= s:
-            left += 1
-        while right + 2 < n_rows and knots[right + 1] <= s + length:
-            right += 1
+        left, right = move_ends(knots, s, length, left, right)
         a, b = s - knots[left], s + length - knots[right]
         a_share = 0.5 * a / (knots[left + 1] - knots[left])
         b_share = 0.5 * b / (knots[right + 1] - knots[right])

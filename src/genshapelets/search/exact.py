@@ -25,6 +25,7 @@ import torch
 
 from ..offsets import FREE, Offsets
 from ..parallel import kernel, one_blas_thread, run_blocks, u
+from ..paths import longest_path
 from .compiled import (
     BINS,
     BLOCK_LENGTHS,
@@ -35,7 +36,6 @@ from .compiled import (
     integrate_density,
     integrate_once,
     integrate_twice,
-    longest_path,
     prepare_rows,
 )
 from .problem import L2Problem
