@@ -9,7 +9,7 @@ these nodes and Pw the L2 projection of the shapelet w onto V. The path f lies i
 two sums of squares, no cancellation, and the second belongs to the shapelet alone. What remains for
 each window is a pass over its samples. Constants lie in V, so ignoring the level changes nothing here.
 
-`union` is the obvious twin.
+`_union` is the obvious twin.
 """
 
 from __future__ import annotations
