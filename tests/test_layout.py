@@ -18,13 +18,17 @@ ROAD = [
     "series",
     "paths",
     "shapelets",
+    "initial",
     "offsets",
     "discrepancies",
     "search",
     "transform",
     "objective",
     "model",
+    "progress",
+    "saving",
     "training",
+    "procedures",
     "estimators",
     "explain",
     "datasets",
@@ -36,7 +40,7 @@ ROAD = [
 # Stricter than the road: these import nothing but the modules named.
 ONLY = {"datasets": {"series"}}
 
-OPTIONAL = ["matplotlib", "pandas", "polars", "pyarrow", "aeon", "soundfile"]
+OPTIONAL = ["matplotlib", "pandas", "polars", "pyarrow", "aeon", "soundfile", "safetensors"]
 
 
 # ------------------------------------------------------------------ direction of imports

@@ -1,6 +1,7 @@
 """Interpretable shapelets for irregular time series."""
 
 from .discrepancies import ClassicalDiscrepancy, Discrepancy, L2Discrepancy
+from .estimators import ShapeletClassifier, ShapeletRegressor, ShapeletTransformer, load
 from .objective import interpretable_regularisation
 from .paths import Paths, interpolate
 from .series import RaggedSeries
@@ -17,7 +18,11 @@ __all__ = [
     "Matches",
     "Paths",
     "RaggedSeries",
+    "ShapeletClassifier",
+    "ShapeletRegressor",
+    "ShapeletTransformer",
     "Shapelets",
     "interpolate",
     "interpretable_regularisation",
+    "load",
 ]

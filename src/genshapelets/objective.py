@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torch import Tensor
+from torch.nn.functional import cross_entropy, pad
 
 
 def interpretable_regularisation(discrepancy: Tensor, gamma: float = 1e-4) -> Tensor:
@@ -32,3 +33,30 @@ def interpretable_regularisation(discrepancy: Tensor, gamma: float = 1e-4) -> Te
             f"got shape {tuple(discrepancy.shape)}."
         )
     return gamma * discrepancy.min(dim=0).values.sum()
+
+
+def classification_loss(
+    output: Tensor, target: Tensor, weight: Tensor, smoothing: float = 0.0
+) -> Tensor:
+    """Mean weighted cross entropy.
+
+    Parameters
+    ----------
+    output : (series, classes) tensor, or (series, 1) for two classes
+    target : (series,) int64 tensor
+    weight : (series,) tensor
+    smoothing : float
+        Share of the target's probability spread over all classes.
+    """
+    loss = cross_entropy(class_scores(output), target, label_smoothing=smoothing, reduction="none")
+    return (weight * loss).mean()
+
+
+def regression_loss(output: Tensor, target: Tensor, weight: Tensor) -> Tensor:
+    """Mean weighted squared error of (series, 1) outputs."""
+    return (weight * (output[:, 0] - target).square()).mean()
+
+
+def class_scores(output: Tensor) -> Tensor:
+    """Logits with a column for every class: one logit for two classes speaks for the second."""
+    return output if output.shape[1] > 1 else pad(output, (1, 0))

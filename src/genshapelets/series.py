@@ -310,6 +310,11 @@ class RaggedSeries:
         return len(self.row_offsets) - 1
 
     @property
+    def shape(self) -> tuple[int]:
+        """(n_series,): with it scikit-learn splits a batch as it splits an array."""
+        return (self.n_series,)
+
+    @property
     def n_channels(self) -> int:
         """Number of channels."""
         return int(self.values.shape[1])
@@ -341,6 +346,8 @@ class RaggedSeries:
     def __getitem__(self, key: slice | ArrayLike) -> RaggedSeries: ...
     def __getitem__(self, key: Any) -> OneSeries | RaggedSeries:
         """Return one series (views) for an int; a batch for a slice, a list of ints or a mask."""
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
+            key = key[0]  # as scikit-learn selects rows
         if isinstance(key, int | np.integer) and not isinstance(key, bool):
             if not -self.n_series <= key < self.n_series:
                 raise IndexError(f"series {key} is out of range; the batch has {self.n_series}.")

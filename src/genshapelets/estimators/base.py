@@ -1,0 +1,330 @@
+"""What the estimators share: data in, training, discrepancies out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import Tensor, nn
+
+from ..discrepancies import L2Discrepancy
+from ..model import ShapeletModel, observed_moments, standardise
+from ..paths import interpolate
+from ..procedures import PROCEDURES, Procedure, build
+from ..series import RaggedSeries
+from ..training import Checkpoint, Trainer
+from .goals import Goal, checked_weight, one_per_series
+from .parameters import check_parameters
+
+CHUNK = 4096  # series that are predicted at a time
+
+# Parameters on which the result of a fit does not depend.
+IDLE = {"checkpoint", "checkpoint_interval", "n_jobs", "verbose", "random_state", "short_series"}
+
+
+class ShapeletEstimator(TransformerMixin, BaseEstimator):
+    """Common ground of the estimators; not to be used itself."""
+
+    def __init__(
+        self,
+        *,
+        n_shapelets: int | None = None,
+        n_knots: int | None = None,
+        initial_length: float | tuple[float, float] | None = None,
+        discrepancy: Literal["l2", "classical"] = "l2",
+        metric: Literal["none", "diagonal", "full"] = "diagonal",
+        shared_metric: bool | None = None,
+        level_free: float | None = None,
+        gamma: float | None = None,
+        search: Literal["grid", "exact"] = "grid",
+        procedure: Literal["default", "paper"] = "default",
+        max_epochs: int | None = None,
+        batch_size: int | None = None,
+        learning_rate: float | None = None,
+        head: nn.Module | None = None,
+        short_series: Literal["error", "hold"] = "error",
+        checkpoint: str | os.PathLike | None = None,
+        checkpoint_interval: float = 10.0,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        device: str | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_shapelets = n_shapelets
+        self.n_knots = n_knots
+        self.initial_length = initial_length
+        self.discrepancy = discrepancy
+        self.metric = metric
+        self.shared_metric = shared_metric
+        self.level_free = level_free
+        self.gamma = gamma
+        self.search = search
+        self.procedure = procedure
+        self.max_epochs = max_epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.head = head
+        self.short_series = short_series
+        self.checkpoint = checkpoint
+        self.checkpoint_interval = checkpoint_interval
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.device = device
+        self.verbose = verbose
+
+    # What was learnt, in the user's units
+
+    @property
+    def shapelets_(self) -> NDArray[np.float64]:
+        """Values of the shapelets in the units of the data, (shapelets, channels, knots)."""
+        model = self._fitted()
+        values = _numpy(model.transform.shapelets.values).astype(np.float64)
+        return values * _numpy(model.scale)[:, None] + _numpy(model.centre)[:, None]
+
+    @property
+    def lengths_(self) -> NDArray[Any]:
+        """Lengths in the unit of the times (timedelta64 if they are datetimes), (shapelets,)."""
+        lengths = _numpy(self._fitted().transform.shapelets.lengths).astype(np.float64)
+        return (lengths * 1e9).astype("m8[ns]") if self.has_datetimes_ else lengths
+
+    @property
+    def metric_(self) -> NDArray[np.float64]:
+        """A, which acts on standardised channels, (1 or shapelets, channels, channels)."""
+        measure = self._fitted().transform.discrepancy
+        if not isinstance(measure, L2Discrepancy):
+            raise AttributeError("the classical discrepancy has no metric.")
+        return _numpy(measure.matrix()).astype(np.float64)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
+        """Names of the columns that `transform` gives."""
+        n_shapelets = self._fitted().transform.shapelets.n_shapelets
+        return np.array([f"shapelet_{k}" for k in range(n_shapelets)], dtype=object)
+
+    # Use
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Discrepancy of every shapelet from every series.
+
+        Parameters
+        ----------
+        X : series
+            Anything that `fit` takes.
+
+        Returns
+        -------
+        (series, shapelets) array
+            Of the standardised channels, as the model sees them.
+        """
+        return self._run(X)[1]
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the fitted model to a file that `genshapelets.load` reads. It holds no pickle.
+
+        A ``random_state`` that is not an int, ``checkpoint`` and ``device`` are not kept.
+        """
+        from .files import save
+
+        save(self, path)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.three_d_array = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    # Training
+
+    def _weighted(
+        self, series: RaggedSeries, y: Any, sample_weight: Any
+    ) -> tuple[RaggedSeries, Any, NDArray[np.float64]]:
+        """Series, targets and weights without those series whose weight is 0."""
+        weight = checked_weight(sample_weight, len(series))
+        y = one_per_series(y, len(series))
+        used = np.flatnonzero(weight > 0)
+        return (series, y, weight) if len(used) == len(y) else (series[used], y[used], weight[used])
+
+    def _fit(self, series: RaggedSeries, goal: Goal | None) -> None:
+        """Train on series; without a goal the shapelets stay as they start."""
+        if not (series.spans > 0).any():
+            raise ValueError(
+                "every series has a single time (n_features = 1), and a point has no shape. Give at "
+                "least one series of two times."
+            )
+        procedure = PROCEDURES[self.procedure].adapted(self._choices(), len(series))
+        checkpoint = None
+        if self.checkpoint is not None and goal is not None:
+            fingerprint = self._fingerprint(series, goal)
+            checkpoint = Checkpoint(self.checkpoint, fingerprint, self.checkpoint_interval)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        if checkpoint is not None:
+            seed = checkpoint.settle_seed(seed)
+        with self._threads():
+            model, trainer = self._trained(series, goal, procedure, seed, checkpoint)
+        self.model_ = model.requires_grad_(False).eval()
+        self.history_ = {} if trainer is None else trainer.history
+        self.n_iter_ = 0 if trainer is None else trainer.state.epoch
+        self.n_channels_in_ = series.n_channels
+        self.channel_names_ = series.channel_names
+        self.has_datetimes_ = series.time_origin is not None
+        self.shortest_span_ = float(series.spans.min())
+
+    def _trained(
+        self,
+        series: RaggedSeries,
+        goal: Goal | None,
+        procedure: Procedure,
+        seed: int,
+        checkpoint: Checkpoint | None,
+    ) -> tuple[ShapeletModel, Trainer | None]:
+        random = np.random.default_rng(seed)
+        training, held_out = np.arange(len(series)), None
+        if goal is not None and procedure.validation and len(series) > 2:
+            training, held_out = goal.split(procedure.validation, random)
+        centre, scale = observed_moments(series[training])
+        paths = interpolate(standardise(series, centre, scale))
+        model = build(
+            procedure, paths[training], None if goal is None else goal.classes_of(training),
+            centre, scale, self.head, 1 if goal is None else goal.n_outputs, random,
+            discrepancy=self.discrepancy, metric=self.metric, search=self.search,
+        ).to(self.device)  # fmt: skip
+        if goal is None:
+            return model, None
+        trainer = Trainer(
+            model,
+            paths[training],
+            goal.task(training, procedure.smoothing, self.device),
+            procedure.plan,
+            torch.Generator().manual_seed(seed),
+            None
+            if held_out is None
+            else (paths[held_out], goal.task(held_out, procedure.smoothing, self.device)),
+        )
+        trainer.run(checkpoint, verbose=bool(self.verbose))
+        return model, trainer
+
+    def _choices(self) -> dict[str, Any]:
+        """What the user decides, for `Procedure.adapted`."""
+        length = self.initial_length
+        return {
+            "n_shapelets": self.n_shapelets,
+            "n_knots": self.n_knots,
+            "initial_length": tuple(length) if isinstance(length, list) else length,
+            "level_free": self.level_free,
+            "shared_metric": self.shared_metric,
+            "gamma": self.gamma,
+            "max_epochs": self.max_epochs,
+            "batch_size": self.batch_size,
+            "learning_rate": self.learning_rate,
+        }
+
+    def _fingerprint(self, series: RaggedSeries, goal: Goal) -> dict[str, Any]:
+        """What the result of a fit depends on, as JSON would say it."""
+        data = hashlib.sha256()
+        for array in (series.times, series.values, series.row_offsets, goal.target, goal.weight):
+            data.update(np.ascontiguousarray(array).tobytes())
+        parameters = {
+            name: value for name, value in self.get_params(deep=False).items() if name not in IDLE
+        }
+        if isinstance(self.random_state, int | np.integer):
+            parameters["random_state"] = int(self.random_state)
+        whole = {"estimator": type(self).__name__, **parameters, "training data": data.hexdigest()}
+        return json.loads(json.dumps(whole, default=str))
+
+    # Prediction
+
+    def _run(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Outputs of the head in float64, and discrepancies in the precision of X."""
+        model = self._fitted()
+        series = self._as_series(X, fitting=False)
+        self._check_like_training(series, model)
+        outputs, discrepancies = [], []
+        with torch.no_grad(), self._threads():
+            for first in range(0, len(series), CHUNK):
+                matches = model.transform(model.paths(series[first : first + CHUNK]))
+                outputs.append(_numpy(model.outputs(matches.discrepancy)))
+                discrepancies.append(_numpy(matches.discrepancy))
+        return np.concatenate(outputs), np.concatenate(discrepancies).astype(series.dtype)
+
+    def _check_like_training(self, series: RaggedSeries, model: ShapeletModel) -> None:
+        name = type(self).__name__
+        if series.n_channels != self.n_channels_in_:
+            raise ValueError(
+                f"X has {series.n_channels} channels, but {name} was fitted on "
+                f"{self.n_channels_in_}. Give the same channels in the same order."
+            )
+        here, there = series.channel_names, self.channel_names_
+        if here is not None and there is not None and here != there:
+            raise ValueError(
+                f"the channels of X are {', '.join(here)}, but {name} was fitted on "
+                f"{', '.join(there)}. Give the same channels in the same order."
+            )
+        if (series.time_origin is not None) != self.has_datetimes_:
+            kinds = ("datetimes", "numbers") if self.has_datetimes_ else ("numbers", "datetimes")
+            raise ValueError(
+                f"{name} was fitted on series whose times are {kinds[0]}; those of X are {kinds[1]}. "
+                "Give times of the same kind."
+            )
+        shortest = float(model.transform.shapelets.lengths.min())
+        short = series.spans < min(shortest, self.shortest_span_)
+        if self.short_series == "error" and short.any():
+            n = int(short.argmax())
+            raise ValueError(
+                f"series {n} spans {series.spans[n]:g}, less than every shapelet (the shortest is "
+                f"{shortest:g} long) and every training series. Leave it out, or set "
+                'short_series="hold" to compare it held at its last value.'
+            )
+
+    def _fitted(self) -> ShapeletModel:
+        check_is_fitted(self)
+        return self.model_
+
+    def _as_series(self, X: Any, *, fitting: bool) -> RaggedSeries:
+        """Whatever a user may call series, as a batch."""
+        if fitting:
+            check_parameters(self)
+        if isinstance(X, RaggedSeries):
+            return X
+        if isinstance(X, Tensor):
+            X = X.detach().cpu().numpy()
+        ndim = getattr(X, "ndim", None)
+        if ndim is None and isinstance(X, list | tuple) and len(X):
+            if all(np.ndim(x) == 1 for x in X):  # univariate
+                if len({len(x) for x in X}) > 1:
+                    return RaggedSeries.from_arrays([np.asarray(x)[None] for x in X])
+            elif not any(np.ndim(x) == 0 for x in X):
+                return RaggedSeries.from_arrays(X)
+        if ndim == 3:
+            return RaggedSeries.from_arrays(X)
+        table = validate_data(
+            self, X, reset=fitting, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
+        )
+        return RaggedSeries.from_arrays(table[:, None, :])
+
+    @contextmanager
+    def _threads(self) -> Iterator[None]:
+        """Let kernels use `n_jobs` threads; None: as many as torch does."""
+        before = torch.get_num_threads()
+        n_jobs = before if self.n_jobs is None else int(self.n_jobs)
+        torch.set_num_threads(n_jobs if n_jobs > 0 else max((os.cpu_count() or 1) + 1 + n_jobs, 1))
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
+
+
+def _numpy(tensor: Tensor) -> NDArray[Any]:
+    return tensor.detach().cpu().numpy()

@@ -1,0 +1,189 @@
+"""ShapeletClassifier."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from torch import nn
+
+from ..objective import class_scores
+from .base import ShapeletEstimator
+from .goals import class_goal
+
+
+class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
+    """Classify series by the shapelets found in them.
+
+    Learns shapelets, their lengths, what each looks at, and a linear map from the logarithms of their
+    discrepancies to the classes. Series may have times of their own, missing values, several channels
+    and different lengths. Channels are standardised inside, by the observed training values.
+
+    Parameters
+    ----------
+    n_shapelets : int, optional
+        None and likewise below: the procedure's choice.
+    n_knots : int, optional
+        Points that each shapelet is drawn through.
+    initial_length : fraction or (low, high), optional
+        Where lengths start, as fractions of the longest training series' span. For
+        ``procedure="paper"`` one fraction is the paper's hyperparameter: the longest length is that
+        plus 0.1, and lengths start from half of it up. The classical discrepancy takes the (higher)
+        fraction as its fixed length.
+    discrepancy : "l2" or "classical"
+        Distance in continuous time, or the sum of squares over samples of the classical method, which
+        needs regularly sampled series.
+    metric : "none", "diagonal" or "full"
+        Whether L2 learns a scale for each channel, or a whole matrix.
+    shared_metric : bool, optional
+        One metric for all shapelets, or one for each.
+    level_free : number from 0 to 1, optional
+        Share of the shapelets that ignore the level of a window and see only its shape.
+    gamma : float, optional
+        Strength of the penalty that keeps shapelets close to training series.
+    search : "grid" or "exact"
+        Try as many places as a series has observations, or find the very best.
+    procedure : "default" or "paper"
+        The default gives a good model in about a minute. "paper" is the procedure of Kidger, Morrill
+        and Lyons (2020).
+    max_epochs, batch_size : int, optional
+    learning_rate : float, optional
+    head : torch.nn.Module, optional
+        Takes (series, shapelets) features to (series, classes) outputs, (series, 1) for two classes.
+        A copy of it is trained. Default: a linear map, which can be read.
+    class_weight : dict or "balanced", optional
+        Weights of the classes.
+    short_series : "error" or "hold"
+        What to do on prediction with a series that is shorter than every shapelet and than every
+        training series: refuse it, or hold it at its last value.
+    checkpoint : path, optional
+        A file to which the state of training is written, and from which a fit that was killed goes on
+        when it is called again with the same data and parameters.
+    checkpoint_interval : float
+        Seconds between two writings.
+    random_state : int or numpy.random.RandomState, optional
+        The same int gives the same model, bit for bit.
+    n_jobs : int, optional
+        Threads; None: as many as torch uses, -1: all processors. The result does not depend on it.
+    device : str, optional
+        Where torch computes; default: the CPU.
+    verbose : int
+        Whether to show progress on standard error.
+
+    Attributes
+    ----------
+    classes_ : (classes,) array
+    shapelets_ : (shapelets, channels, knots) array
+        In the units of the data.
+    lengths_ : (shapelets,) array
+        In the unit of the times; timedelta64 if these are datetimes.
+    metric_ : (1 or shapelets, channels, channels) array
+    history_ : dict of lists
+        Loss, regularisation and accuracy of each epoch.
+    n_iter_ : int
+        Epochs trained.
+    model_ : ShapeletModel
+        The torch module.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from genshapelets import ShapeletClassifier
+    >>> random = np.random.default_rng(0)
+    >>> X = random.normal(scale=0.1, size=(20, 1, 30))
+    >>> y = np.repeat(["flat", "bump"], 10)
+    >>> X[10:, 0, 12:18] += 1.0
+    >>> model = ShapeletClassifier(n_shapelets=4, max_epochs=30, random_state=0).fit(X, y)
+    >>> model.score(X, y)
+    1.0
+    """
+
+    def __init__(
+        self,
+        *,
+        n_shapelets: int | None = None,
+        n_knots: int | None = None,
+        initial_length: float | tuple[float, float] | None = None,
+        discrepancy: Literal["l2", "classical"] = "l2",
+        metric: Literal["none", "diagonal", "full"] = "diagonal",
+        shared_metric: bool | None = None,
+        level_free: float | None = None,
+        gamma: float | None = None,
+        search: Literal["grid", "exact"] = "grid",
+        procedure: Literal["default", "paper"] = "default",
+        max_epochs: int | None = None,
+        batch_size: int | None = None,
+        learning_rate: float | None = None,
+        head: nn.Module | None = None,
+        class_weight: Any = None,
+        short_series: Literal["error", "hold"] = "error",
+        checkpoint: str | os.PathLike | None = None,
+        checkpoint_interval: float = 10.0,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        device: str | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_shapelets=n_shapelets,
+            n_knots=n_knots,
+            initial_length=initial_length,
+            discrepancy=discrepancy,
+            metric=metric,
+            shared_metric=shared_metric,
+            level_free=level_free,
+            gamma=gamma,
+            search=search,
+            procedure=procedure,
+            max_epochs=max_epochs,
+            batch_size=batch_size,
+            learning_rate=learning_rate,
+            head=head,
+            short_series=short_series,
+            checkpoint=checkpoint,
+            checkpoint_interval=checkpoint_interval,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            device=device,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ShapeletClassifier:
+        """Learn from series and their classes.
+
+        Parameters
+        ----------
+        X : series
+            A `RaggedSeries` (make one from long tables with `RaggedSeries.from_long`), anything that
+            `RaggedSeries.from_arrays` takes, or a 2-D array or dataframe with a univariate series in
+            each row. NaN = not observed.
+        y : (series,) array
+            Labels of any type; at least two classes, of at least two series each.
+        sample_weight : (series,) array, optional
+        """
+        series = self._as_series(X, fitting=True)
+        series, y, weight = self._weighted(series, y, sample_weight)
+        classes, goal = class_goal(y, self.class_weight, weight)
+        self._fit(series, goal)
+        self.classes_ = classes
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Logits, (series, classes); for two classes that of the second alone, (series,)."""
+        output = self._run(X)[0]
+        return output if output.shape[1] > 1 else output[:, 0]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probability of each class, (series, classes)."""
+        output = torch.from_numpy(self._run(X)[0])
+        return class_scores(output).softmax(dim=1).numpy()
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Most likely class of each series."""
+        output = torch.from_numpy(self._run(X)[0])
+        return self.classes_[class_scores(output).argmax(dim=1).numpy()]

@@ -1,0 +1,75 @@
+"""Checks of the estimators' parameters."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from ..procedures import DISCREPANCIES, PROCEDURES
+from ..search import SEARCHES
+
+OPTIONS = {
+    "discrepancy": DISCREPANCIES,
+    "metric": ("none", "diagonal", "full"),
+    "search": SEARCHES,
+    "procedure": tuple(PROCEDURES),
+    "short_series": ("error", "hold"),
+    "shared_metric": (None, True, False),
+}
+COUNTS = {"n_shapelets": 1, "n_knots": 2, "max_epochs": 1, "batch_size": 1}
+NUMBERS = {"gamma": (0.0, np.inf), "level_free": (0.0, 1.0), "learning_rate": (1e-12, np.inf)}
+
+
+def check_parameters(estimator: Any) -> None:
+    """Refuse, with a ValueError, the first parameter that is not what it must be."""
+
+    def refuse(parameter: str, needed: str) -> None:
+        raise ValueError(
+            f"The {parameter!r} parameter of {type(estimator).__name__} must be {needed}. "
+            f"Got {getattr(estimator, parameter)!r} instead."
+        )
+
+    for parameter, options in OPTIONS.items():
+        if getattr(estimator, parameter) not in options:
+            refuse(parameter, "one of " + ", ".join(map(repr, options)))
+    for parameter, least in COUNTS.items():
+        value = getattr(estimator, parameter)
+        if value is not None and not (_is_int(value) and value >= least):
+            refuse(parameter, f"None or an integer of at least {least}")
+    for parameter, (low, high) in NUMBERS.items():
+        value = getattr(estimator, parameter)
+        if value is not None and not (_is_real(value) and low <= value <= high):
+            refuse(parameter, f"None or a number from {low:g} to {high:g}")
+    if estimator.head is not None and not isinstance(estimator.head, nn.Module):
+        refuse("head", "None or a torch.nn.Module")
+    if not (isinstance(estimator.verbose, int | np.integer) and estimator.verbose >= 0):
+        refuse("verbose", "0 or a positive integer")
+    if estimator.n_jobs is not None and not (_is_int(estimator.n_jobs) and estimator.n_jobs != 0):
+        refuse("n_jobs", "None, a positive integer, or -1 for all processors")
+    if not (_is_real(estimator.checkpoint_interval) and estimator.checkpoint_interval >= 0):
+        refuse("checkpoint_interval", "a number of seconds")
+    if estimator.initial_length is not None and not _is_range(estimator.initial_length):
+        refuse("initial_length", "None, a fraction, or (low, high) with 0 < low <= high <= 1")
+    if estimator.discrepancy == "classical" and estimator.search != "grid":
+        refuse("search", "'grid' if discrepancy='classical'")
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _is_range(value: Any) -> bool:
+    ends = (value, value) if _is_real(value) else value
+    return (
+        isinstance(ends, tuple | list)
+        and len(ends) == 2
+        and all(map(_is_real, ends))
+        and 0 < ends[0] <= ends[1] <= 1
+    )

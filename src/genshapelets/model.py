@@ -1,0 +1,137 @@
+"""From series to predictions: standardise, match shapelets, take logarithms, apply the head."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from .paths import Paths, interpolate
+from .series import RaggedSeries
+from .transform import GeneralisedShapeletTransform, Matches
+
+
+class ShapeletModel(nn.Module):
+    r"""A head on the logarithms of the discrepancies.
+
+    .. math:: x_k = \log(\sigma_k + \varepsilon), \qquad \text{output} = \text{head}((x - m) / d)
+
+    With the default linear head a very negative weight says: to be like this shapelet speaks for this
+    class. The features are standardised by constants m, d, which `linear` folds into the weights.
+
+    Parameters
+    ----------
+    transform : GeneralisedShapeletTransform
+        In units of standardised channels.
+    head : nn.Module
+        From (series, shapelets) features to (series, outputs).
+    centre, scale : (channels,) arrays
+        What raw values are standardised by.
+    small : float
+        :math:`\varepsilon`.
+    per_length : bool
+        Divide :math:`\sigma_k` by :math:`\sqrt{S_k}` first, a root mean square over the window, so that
+        long and short shapelets are comparable and the unit of time does not matter.
+    """
+
+    centre: Tensor
+    scale: Tensor
+    feature_mean: Tensor
+    feature_scale: Tensor
+
+    def __init__(
+        self,
+        transform: GeneralisedShapeletTransform,
+        head: nn.Module,
+        centre: np.ndarray,
+        scale: np.ndarray,
+        *,
+        small: float = 1e-5,
+        per_length: bool = False,
+    ) -> None:
+        super().__init__()
+        self.transform = transform
+        self.head = head
+        self.small = small
+        self.per_length = per_length
+        n_shapelets = transform.shapelets.n_shapelets
+        self.register_buffer("centre", torch.from_numpy(centre))
+        self.register_buffer("scale", torch.from_numpy(scale))
+        self.register_buffer("feature_mean", torch.zeros(n_shapelets))
+        self.register_buffer("feature_scale", torch.ones(n_shapelets))
+
+    def paths(self, series: RaggedSeries) -> Paths:
+        """Standardise the channels and interpolate; a channel never observed becomes 0, the mean."""
+        return interpolate(standardise(series, self.centre.cpu().numpy(), self.scale.cpu().numpy()))
+
+    def features(self, discrepancy: Tensor) -> Tensor:
+        """Logarithms of discrepancies, (series, shapelets)."""
+        if self.per_length:
+            discrepancy = discrepancy / self.transform.shapelets.lengths.sqrt()
+        return torch.log(discrepancy + self.small)
+
+    def forward(self, paths: Paths, keep: Tensor | None = None) -> tuple[Tensor, Matches]:
+        """Outputs of the head, (series, outputs), and the matches they come from.
+
+        ``keep`` multiplies the standardised features: dropout, whose randomness the caller owns.
+        """
+        matches = self.transform(paths)
+        features = (self.features(matches.discrepancy) - self.feature_mean) / self.feature_scale
+        return self.head(features if keep is None else features * keep), matches
+
+    def outputs(self, discrepancy: Tensor) -> Tensor:
+        """Outputs for given discrepancies, in float64: what predictions and explanations are made of.
+
+        For a linear head they are sums of one contribution for each shapelet and the bias.
+        """
+        features = self.features(discrepancy.double())
+        if isinstance(self.head, nn.Linear):
+            weight, bias = self.linear()
+            return features @ weight.T + bias
+        features = (features - self.feature_mean) / self.feature_scale
+        return self.head(features.to(self.feature_mean)).double()
+
+    @torch.no_grad()
+    def standardise_features(self, paths: Paths) -> None:
+        """Set m and d to the mean and deviation of the features of these paths."""
+        features = self.features(self.transform(paths).discrepancy).double()
+        deviation = features.std(dim=0, correction=0)
+        self.feature_mean.copy_(features.mean(dim=0))
+        self.feature_scale.copy_(torch.where(deviation > 1e-3, deviation, 1.0))
+
+    def linear(self) -> tuple[Tensor, Tensor]:
+        """Weights (outputs, shapelets) and bias (outputs,) on the plain logarithms, in float64."""
+        if not isinstance(self.head, nn.Linear):
+            raise TypeError(
+                f"the head is a {type(self.head).__name__}: only a linear head has one weight for each "
+                "shapelet and class. Fit with head=None to read weights."
+            )
+        weight = self.head.weight.detach().double() / self.feature_scale
+        bias = torch.zeros(len(weight), dtype=torch.float64)
+        if self.head.bias is not None:
+            bias = self.head.bias.detach().double()
+        return weight, bias - weight @ self.feature_mean.double()
+
+
+def standardise(series: RaggedSeries, centre: np.ndarray, scale: np.ndarray) -> RaggedSeries:
+    """Take centre and scale off each channel."""
+    return replace(series, values=(series.values.astype(np.float64) - centre) / scale)
+
+
+def observed_moments(series: RaggedSeries) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of each channel's observed values; 0 and 1 of one never observed.
+
+    A channel that never varies keeps its unit.
+    """
+    values = series.values.astype(np.float64)
+    seen = ~np.isnan(values)
+    count = np.maximum(seen.sum(axis=0), 1)
+    # Scaled first, so that the squares of huge values stay finite.
+    largest = np.maximum(np.abs(np.where(seen, values, 0.0)).max(axis=0), np.finfo(float).tiny)
+    unit = np.where(seen, values / largest, 0.0)
+    mean = unit.sum(axis=0) / count
+    deviation = np.sqrt((np.where(seen, unit - mean, 0.0) ** 2).sum(axis=0) / count)
+    varies = deviation > 1e-9 * np.abs(mean) + 1e-300
+    return mean * largest, np.where(varies, deviation * largest, 1.0)

@@ -1,0 +1,271 @@
+"""Two ways from training series to a model ready to train: the default one and the paper's."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from .discrepancies import ClassicalDiscrepancy, Discrepancy, L2Discrepancy
+from .initial import kmeans_windows, random_windows
+from .model import ShapeletModel
+from .paths import Array, Index, Paths
+from .shapelets import Shapelets
+from .training import OneCycle, Plan, Plateau
+from .transform import GeneralisedShapeletTransform
+
+Metric = Literal["none", "diagonal", "full"]
+DISCREPANCIES = ("l2", "classical")
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """Everything that a procedure decides unless the user does.
+
+    Attributes
+    ----------
+    n_shapelets : int
+    n_knots : int or None
+        None: as many as there are samples in the longest allowed length, at least 7.
+    initial_length : (low, high)
+        Lengths start between these fractions of the longest training span.
+    max_length : float
+        Longest allowed length, as such a fraction.
+    level_free : float
+        Share of the shapelets that ignore a window's level.
+    shared_metric : bool
+        One metric for all shapelets, or one for each.
+    start : function of (paths, lengths, longest length, n_knots, labels, random)
+        First values of the shapelets, (shapelets, channels, knots).
+    small, per_length
+        As in `ShapeletModel`.
+    standardise_features : bool
+        Whether the head sees features of mean 0 and deviation 1, as they are before training.
+    plan : Plan
+    min_steps : int
+        Epochs are added until training takes so many steps.
+    validation : float
+        Share of the series held out to stop by; 0: none.
+    smoothing : float
+        Label smoothing.
+    """
+
+    n_shapelets: int
+    n_knots: int | None
+    initial_length: tuple[float, float]
+    max_length: float
+    level_free: float
+    shared_metric: bool
+    start: Callable[..., Array]
+    small: float
+    per_length: bool
+    standardise_features: bool
+    plan: Plan
+    min_steps: int
+    validation: float
+    smoothing: float
+
+    def adapted(self, choices: dict[str, Any], n_series: int) -> Procedure:
+        """Take a user's choices, where they are not None, and fit the plan to the number of series."""
+        plan = self.plan
+        n_batches = math.ceil(n_series / (choices.get("batch_size") or plan.batch_size))
+        plan = replace(plan, max_epochs=max(plan.max_epochs, math.ceil(self.min_steps / n_batches)))
+        of_plan = {"max_epochs", "batch_size", "gamma"}
+        chosen = {name: value for name, value in choices.items() if value is not None}
+        rate = chosen.pop("learning_rate", None)
+        if rate is not None:
+            plan = replace(plan, schedule=replace(plan.schedule, rate=rate))
+        plan = replace(plan, **{name: chosen.pop(name) for name in of_plan & chosen.keys()})
+        length = chosen.pop("initial_length", None)
+        if length is not None:
+            chosen |= self._lengths(length)
+        return replace(self, plan=plan, **chosen)
+
+    def _lengths(self, length: float | tuple[float, float]) -> dict[str, Any]:
+        """Range of initial lengths and bound from what the user gave: one fraction or two."""
+        if isinstance(length, tuple):
+            return {"initial_length": length}
+        if self.start is _start_kmeans:
+            longest = min(length + 0.1, 1.0)
+            return {"initial_length": (0.5 * longest, longest), "max_length": longest}
+        return {"initial_length": (length, length)}
+
+
+def build(
+    procedure: Procedure,
+    paths: Paths,
+    labels: Index | None,
+    centre: Array,
+    scale: Array,
+    head: nn.Module | None,
+    n_outputs: int,
+    random: np.random.Generator,
+    *,
+    discrepancy: str,
+    metric: Metric,
+    search: str,
+) -> ShapeletModel:
+    """Make the model that training starts from.
+
+    Parameters
+    ----------
+    procedure : Procedure
+    paths : Paths
+        Standardised training series.
+    labels : (series,) int array, optional
+        Classes, so that each gets its share of the first shapelets.
+    centre, scale : (channels,) arrays
+        What the series were standardised by.
+    head : nn.Module, optional
+        Default: a linear map.
+    n_outputs : int
+    random : numpy.random.Generator
+    discrepancy, metric, search : str
+    """
+    longest_span = float(paths.spans.max())
+    gap = longest_span / max(int(paths.lengths.max()) - 1, 1)
+    longest = procedure.max_length * longest_span
+    low, high = (fraction * longest_span for fraction in procedure.initial_length)
+    n_knots = procedure.n_knots or max(7, round(longest / gap) + 1)
+    if discrepancy == "classical":
+        # Equation (2) counts samples: all shapelets have one length for ever.
+        low = longest = high
+        n_knots = max(2, min(round(high / gap) + 1, int(paths.lengths.max())))
+    # A window of less than two gaps would hold hardly an observation.
+    low = min(max(low, 2 * gap), high)
+    n_shapelets = procedure.n_shapelets
+    if procedure.start is _start_kmeans:
+        lengths = random.uniform(low, high, n_shapelets)
+    else:
+        lengths = np.exp(random.uniform(math.log(low), math.log(high), n_shapelets))
+    values = procedure.start(paths, lengths, longest, n_knots, labels, random)
+    shapelets = Shapelets(_single(values), _single(lengths), longest * (1 + 1e-6))
+    measure: Discrepancy
+    if discrepancy == "classical":
+        measure = ClassicalDiscrepancy()
+        shapelets.raw_lengths.requires_grad_(False)
+    else:
+        measure = _l2(procedure, metric, n_shapelets, paths.n_channels, random)
+    transform = GeneralisedShapeletTransform(shapelets, measure, search=search)
+    model = ShapeletModel(
+        transform,
+        _linear(n_shapelets, n_outputs) if head is None else copy.deepcopy(head),
+        centre,
+        scale,
+        small=procedure.small,
+        per_length=procedure.per_length and discrepancy != "classical",
+    )
+    if procedure.standardise_features:
+        model.standardise_features(paths)
+    return model
+
+
+def _l2(
+    procedure: Procedure,
+    metric: Metric,
+    n_shapelets: int,
+    n_channels: int,
+    random: np.random.Generator,
+) -> L2Discrepancy:
+    n_level_free = round(procedure.level_free * n_shapelets)
+    level_free = random.permutation(np.arange(n_shapelets) < n_level_free)
+    n_metrics = None if procedure.shared_metric or metric == "none" else n_shapelets
+    measure = L2Discrepancy(
+        n_channels, metric, n_shapelets=n_metrics, level_free=level_free.tolist()
+    )
+    if n_metrics is not None and metric == "diagonal" and measure.weight is not None:
+        weight = _few_channels(n_shapelets, n_channels, random)
+        with torch.no_grad():
+            measure.weight.copy_(_single(weight))
+    return measure
+
+
+def _few_channels(n_shapelets: int, n_channels: int, random: np.random.Generator) -> Array:
+    """First scales of the channels: most shapelets look at a random few of them."""
+    weight = np.ones((n_shapelets, n_channels))
+    for k in range(n_shapelets):
+        if random.random() < LOOK_AT_FEW:
+            few = random.integers(1, max(math.ceil(n_channels / 2), 1) + 1)
+            weight[k] = FAINT
+            weight[k, random.choice(n_channels, few, replace=False)] = 1.0
+    return weight / np.sqrt((weight**2).mean(axis=1, keepdims=True))
+
+
+LOOK_AT_FEW = 0.7  # share of the shapelets that start on some of the channels
+FAINT = 0.1  # scale of the other channels: not 0, from where no gradient leads away
+
+
+def _linear(n_inputs: int, n_outputs: int) -> nn.Linear:
+    """Linear map that starts at zero: no randomness, and no class is preferred."""
+    head = nn.Linear(n_inputs, n_outputs)
+    nn.init.zeros_(head.weight)
+    nn.init.zeros_(head.bias)
+    return head
+
+
+def _single(array: Array) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32))
+
+
+def _start_windows(
+    paths: Paths,
+    lengths: Array,
+    longest: float,  # noqa: ARG001
+    n_knots: int,
+    labels: Index | None,
+    random: np.random.Generator,
+) -> Array:
+    return random_windows(paths, lengths, n_knots, labels, random)
+
+
+def _start_kmeans(
+    paths: Paths,
+    lengths: Array,
+    longest: float,
+    n_knots: int,
+    labels: Index | None,  # noqa: ARG001
+    random: np.random.Generator,
+) -> Array:
+    return kmeans_windows(paths, len(lengths), longest, n_knots, random)
+
+
+PROCEDURES = {
+    "default": Procedure(
+        n_shapelets=200,
+        n_knots=24,
+        initial_length=(0.05, 0.8),
+        max_length=1.0,
+        level_free=0.5,
+        shared_metric=False,
+        start=_start_windows,
+        small=1e-2,
+        per_length=True,
+        standardise_features=True,
+        plan=Plan(OneCycle(0.02), max_epochs=60, batch_size=256, gamma=1e-4, dropout=0.3),
+        min_steps=400,
+        validation=0.0,
+        smoothing=0.05,
+    ),
+    "paper": Procedure(
+        n_shapelets=30,
+        n_knots=None,
+        initial_length=(0.3, 0.6),
+        max_length=0.6,
+        level_free=0.0,
+        shared_metric=True,
+        start=_start_kmeans,
+        small=1e-5,
+        per_length=False,
+        standardise_features=False,
+        plan=Plan(Plateau(0.05), max_epochs=250, batch_size=1024, gamma=1e-4),
+        min_steps=0,
+        validation=0.2,
+        smoothing=0.0,
+    ),
+}

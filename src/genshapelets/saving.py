@@ -1,0 +1,131 @@
+"""Files without pickle: tensors in the safetensors format, everything else as JSON in its header.
+
+Nothing in such a file can run. A digest tells a damaged or edited file, a version one from the future.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+FORMAT = "genshapelets"
+VERSION = 1
+
+
+def write_file(
+    path: str | os.PathLike, kind: str, contents: dict[str, Any], tensors: dict[str, Tensor]
+) -> None:
+    """Write a file, whole or not at all: an older one stays until the new one is complete.
+
+    Parameters
+    ----------
+    path : path
+    kind : str
+        What it holds: "model" or "checkpoint".
+    contents : dict
+        Whatever JSON can say.
+    tensors : dict of tensors
+    """
+    safetensors = _safetensors()
+    path = Path(path)
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    text = json.dumps(contents, allow_nan=True, sort_keys=True)
+    header = {
+        "format": FORMAT,
+        "version": str(VERSION),
+        "kind": kind,
+        "contents": text,
+        "digest": _digest(kind, text, tensors),
+    }
+    check_writable(path)
+    handle, partial = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(safetensors.torch.save(tensors, header))
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(partial, 0o666 & ~_umask())
+        os.replace(partial, path)
+    except BaseException:
+        Path(partial).unlink(missing_ok=True)
+        raise
+
+
+def read_file(path: str | os.PathLike, kind: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Read what `write_file` wrote: contents and tensors. Anything else is a ValueError."""
+    safetensors = _safetensors()
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a directory; give the file that was saved.")
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            header = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except FileNotFoundError:
+        raise FileNotFoundError(f"there is no file {path}.") from None
+    except safetensors.SafetensorError as error:
+        raise ValueError(
+            f"{path} is not a {FORMAT} file, or only a part of one ({error}). Save it anew."
+        ) from None
+    if header.get("format") != FORMAT:
+        raise ValueError(f"{path} holds tensors, but was not written by {FORMAT}.")
+    try:
+        version = int(header["version"])
+    except (KeyError, ValueError):
+        raise ValueError(f"{path} does not say which version of the format it has.") from None
+    if version > VERSION:
+        raise ValueError(
+            f"{path} has version {version} of the format; this {FORMAT} reads up to {VERSION}. "
+            f"Install a newer {FORMAT}."
+        )
+    if header.get("digest") != _digest(header.get("kind", ""), header.get("contents", ""), tensors):
+        raise ValueError(
+            f"{path} was changed after it was written: its digest does not match. "
+            "Fetch or save it anew."
+        )
+    if header["kind"] != kind:
+        raise ValueError(f"{path} holds a {header['kind']}, not a {kind}.")
+    return json.loads(header["contents"]), tensors
+
+
+def check_writable(path: str | os.PathLike) -> None:
+    """Raise what writing to a path would, before any work is done for it."""
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"cannot write {path}: it is a directory. Give a file name.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"cannot write {path}: there is no directory {path.parent}.")
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(f"cannot write {path}: no permission to write in {path.parent}.")
+    _safetensors()
+
+
+def _digest(kind: str, text: str, tensors: dict[str, Tensor]) -> str:
+    digest = hashlib.sha256(f"{kind}\n{text}".encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        digest.update(f"\n{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        digest.update(tensor.contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _umask() -> int:
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask
+
+
+def _safetensors() -> Any:
+    try:
+        import safetensors.torch
+    except ImportError:
+        raise ImportError(
+            "saving and loading need the package safetensors: pip install 'genshapelets[save]'."
+        ) from None
+    return safetensors

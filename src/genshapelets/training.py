@@ -1,0 +1,364 @@
+"""Training: two procedures, one loop that can be watched, interrupted and resumed."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .model import ShapeletModel
+from .objective import interpretable_regularisation
+from .paths import Index, Paths
+from .progress import Progress
+from .saving import check_writable, read_file, write_file
+
+
+@dataclass(frozen=True)
+class OneCycle:
+    """Learning rate that rises for a quarter of the training and falls to zero like a cosine."""
+
+    rate: float
+    rising: float = 0.25
+
+    def rate_at(self, share: float, lowered: int) -> float:  # noqa: ARG002
+        """Rate when this share of all steps has been taken."""
+        if share < self.rising:
+            return self.rate * (0.04 + 0.96 * share / self.rising)
+        return self.rate * 0.5 * (1 + math.cos(math.pi * (share - self.rising) / (1 - self.rising)))
+
+    def stop(self, stale: int) -> bool:  # noqa: ARG002
+        """Never stop early."""
+        return False
+
+    def lower(self, stale: int, lowered: int) -> bool:  # noqa: ARG002
+        """Never lower the rate out of turn."""
+        return False
+
+
+@dataclass(frozen=True)
+class Plateau:
+    """Learning rate divided by ten when the validation loss stalls; the paper's."""
+
+    rate: float
+    factor: float = 0.1
+    floor: float = 1e-3
+    patience: int = 20
+    stop_after: int = 60
+
+    def rate_at(self, share: float, lowered: int) -> float:  # noqa: ARG002
+        """Rate after it was lowered so many times."""
+        return max(self.rate * self.factor**lowered, self.floor)
+
+    def lower(self, stale: int, lowered: int) -> bool:
+        """Whether to lower the rate after so many epochs without a smaller validation loss."""
+        return stale >= self.patience and self.rate * self.factor**lowered > self.floor
+
+    def stop(self, stale: int) -> bool:
+        """Whether to stop after so many epochs with neither smaller loss nor higher accuracy."""
+        return stale >= self.stop_after
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a model is trained.
+
+    Attributes
+    ----------
+    schedule : OneCycle or Plateau
+    max_epochs, batch_size : int
+    gamma : float
+        Strength of the interpretable regularisation.
+    dropout : float
+        Share of the features that a training step does not see.
+    head_decay : float
+        Weight decay of the head.
+    """
+
+    schedule: OneCycle | Plateau
+    max_epochs: int
+    batch_size: int
+    gamma: float
+    dropout: float = 0.0
+    head_decay: float = 0.0
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be learnt: targets, weights, a loss and a score to be high.
+
+    Attributes
+    ----------
+    target, weight : (series,) tensors
+    loss : function of (output, target, weight)
+    score : function of (output, target, weight)
+    score_name : str
+    """
+
+    target: Tensor
+    weight: Tensor
+    loss: Callable[[Tensor, Tensor, Tensor], Tensor]
+    score: Callable[[Tensor, Tensor, Tensor], Tensor]
+    score_name: str
+
+
+@dataclass
+class _State:
+    """What a training has come to, apart from tensors; goes to the checkpoint as JSON."""
+
+    epoch: int = 0
+    lowered: int = 0
+    stale_loss: int = 0
+    stale: int = 0
+    least_loss: float = math.inf
+    best_rank: list[float] = field(default_factory=lambda: [-math.inf, -math.inf])
+    stopped: bool = False
+    history: dict[str, list[float]] = field(default_factory=dict)
+
+
+class Trainer:
+    """Train a model on paths.
+
+    Parameters
+    ----------
+    model : ShapeletModel
+    paths : Paths
+        Training series.
+    task : Task
+        Of the same series.
+    plan : Plan
+    generator : torch.Generator
+        Source of all randomness: the order of series and the dropout.
+    held_out : (paths, task), optional
+        Validation part. With it the model ends at its best validation score, without at its last
+        epoch; interrupted, at the best score on the validation part or the least training loss.
+    """
+
+    def __init__(
+        self,
+        model: ShapeletModel,
+        paths: Paths,
+        task: Task,
+        plan: Plan,
+        generator: torch.Generator,
+        held_out: tuple[Paths, Task] | None = None,
+    ) -> None:
+        self.model, self.paths, self.task, self.plan = model, paths, task, plan
+        self.generator, self.held_out = generator, held_out
+        self.state = _State()
+        self.best = _copy(model)
+        head = list(model.head.parameters())
+        self.optimiser = torch.optim.AdamW(
+            [
+                {"params": list(model.transform.parameters()), "weight_decay": 0.0},
+                {"params": head, "weight_decay": plan.head_decay},
+            ],
+            lr=plan.schedule.rate,
+        )
+
+    @property
+    def history(self) -> dict[str, list[float]]:
+        """A list for each figure, one number an epoch."""
+        return self.state.history
+
+    def run(self, checkpoint: Checkpoint | None = None, verbose: bool = False) -> None:
+        """Train to the end, from the checkpoint's state if it holds one.
+
+        Ctrl-C ends the training, not the program: the model is left at the best it has been.
+        """
+        if checkpoint is not None:
+            checkpoint.restore(self)
+        progress = Progress(self.plan.max_epochs, verbose)
+        try:
+            while self.state.epoch < self.plan.max_epochs and not self.state.stopped:
+                self._epoch()
+                figures = {name: values[-1] for name, values in self.history.items()}
+                progress.update(self.state.epoch, figures)
+                if checkpoint is not None:
+                    checkpoint.keep(self)
+        except KeyboardInterrupt:
+            self.model.load_state_dict(self.best)
+            warnings.warn(
+                f"training was interrupted after {self.state.epoch} of {self.plan.max_epochs} epochs; "
+                "the model is the best one so far.",
+                stacklevel=2,
+            )
+            return
+        finally:
+            progress.close()
+        if checkpoint is not None:
+            checkpoint.keep(self, finished=True)
+        if self.held_out is not None:
+            self.model.load_state_dict(self.best)
+
+    def _epoch(self) -> None:
+        state, plan = self.state, self.plan
+        sums = {"loss": 0.0, "regularisation": 0.0, self.task.score_name: 0.0}
+        batches = list(self._batches())
+        for step, batch in enumerate(batches):
+            share = (state.epoch + step / len(batches)) / plan.max_epochs
+            for group in self.optimiser.param_groups:
+                group["lr"] = plan.schedule.rate_at(share, state.lowered)
+            for name, value in self._step(batch).items():
+                sums[name] += value * len(batch) / len(self.paths)
+        figures = dict(
+            sums, rate=plan.schedule.rate_at(state.epoch / plan.max_epochs, state.lowered)
+        )
+        loss, rank = sums["loss"] + sums["regularisation"], [-sums["loss"], 0.0]
+        if self.held_out is not None:
+            loss, score = self._validate()
+            figures |= {"validation_loss": loss, f"validation_{self.task.score_name}": score}
+            rank = [score, -loss]
+        self._judge(loss, rank)
+        for name, value in figures.items():
+            state.history.setdefault(name, []).append(value)
+        state.epoch += 1
+
+    def _batches(self) -> Iterator[Index]:
+        n_batches = math.ceil(len(self.paths) / self.plan.batch_size)
+        order = torch.randperm(len(self.paths), generator=self.generator).numpy()
+        yield from np.array_split(order, n_batches) if n_batches > 1 else [np.sort(order)]
+
+    def _step(self, batch: Index) -> dict[str, float]:
+        paths = self.paths if len(batch) == len(self.paths) else self.paths[batch]
+        index = torch.from_numpy(batch)
+        target, weight = self.task.target[index], self.task.weight[index]
+        output, matches = self.model(paths, self._keep(len(batch)))
+        loss = self.task.loss(output, target, weight)
+        regularisation = interpretable_regularisation(matches.discrepancy, self.plan.gamma)
+        self.optimiser.zero_grad()
+        (loss + regularisation).backward()  # type: ignore[no-untyped-call]
+        self.optimiser.step()
+        return {
+            "loss": loss.item(),
+            "regularisation": regularisation.item(),
+            self.task.score_name: self.task.score(output.detach(), target, weight).item(),
+        }
+
+    def _keep(self, n_series: int) -> Tensor | None:
+        dropout = self.plan.dropout
+        if not dropout:
+            return None
+        values = self.model.transform.shapelets.values
+        kept = torch.rand(n_series, len(values), generator=self.generator) >= dropout
+        return kept.to(values) / (1 - dropout)
+
+    @torch.no_grad()
+    def _validate(self) -> tuple[float, float]:
+        assert self.held_out is not None
+        paths, task = self.held_out
+        output, _ = self.model(paths)
+        of_this = (output, task.target, task.weight)
+        return task.loss(*of_this).item(), task.score(*of_this).item()
+
+    def _judge(self, loss: float, rank: list[float]) -> None:
+        """Remember the best model; count epochs without progress."""
+        state, schedule = self.state, self.plan.schedule
+        smaller, higher = loss < state.least_loss, rank[0] > state.best_rank[0]
+        state.least_loss = min(loss, state.least_loss)
+        if rank > state.best_rank:
+            state.best_rank, self.best = rank, _copy(self.model)
+        state.stale_loss = 0 if smaller else state.stale_loss + 1
+        state.stale = 0 if smaller or higher else state.stale + 1
+        if schedule.lower(state.stale_loss, state.lowered):
+            state.lowered += 1
+            state.stale_loss = 0
+        state.stopped = schedule.stop(state.stale)
+
+
+class Checkpoint:
+    """A file from which a killed training goes on as if nothing had happened.
+
+    Parameters
+    ----------
+    path : path
+    fingerprint : dict
+        What the training depends on. A file with another one is refused.
+    interval : float
+        Seconds between two writings. They happen between epochs.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike, fingerprint: dict[str, Any], interval: float
+    ) -> None:
+        check_writable(path)
+        self.path = Path(path)
+        self.fingerprint = fingerprint
+        self.interval = interval
+        self.kept = time.monotonic()
+        self.contents: dict[str, Any] | None = None
+        self.tensors: dict[str, Tensor] = {}
+        if self.path.exists():
+            self.contents, self.tensors = read_file(self.path, "checkpoint")
+            self._check()
+
+    def _check(self) -> None:
+        assert self.contents is not None
+        found = self.contents["fingerprint"]
+        for name, value in self.fingerprint.items():
+            if found.get(name) != value:
+                raise ValueError(
+                    f"the checkpoint {self.path} belongs to another fit: its {name} differs (there "
+                    f"{found.get(name)!r}, here {value!r}). Delete it, or choose another path."
+                )
+
+    def settle_seed(self, seed: int) -> int:
+        """Seed of this training: the file's if there is one, else the given one."""
+        self.seed = seed if self.contents is None else int(self.contents["seed"])
+        return self.seed
+
+    def restore(self, trainer: Trainer) -> None:
+        """Put a trainer where the file left off."""
+        if self.contents is None:
+            return
+        trainer.state = _State(**self.contents["state"])
+        parts: dict[str, dict[str, Tensor]] = {}
+        for name, tensor in self.tensors.items():
+            part, _, rest = name.partition("/")
+            parts.setdefault(part, {})[rest] = tensor
+        trainer.model.load_state_dict(parts["model"])
+        trainer.best = parts["best"]
+        trainer.generator.set_state(parts["random"]["state"])
+        trainer.optimiser.load_state_dict(
+            {
+                "state": _nested(parts.get("optimiser", {})),
+                "param_groups": trainer.optimiser.state_dict()["param_groups"],
+            }
+        )
+
+    def keep(self, trainer: Trainer, finished: bool = False) -> None:
+        """Write the state if the interval has passed, or at the end."""
+        if not finished and time.monotonic() - self.kept < self.interval:
+            return
+        tensors = {"random/state": trainer.generator.get_state()}
+        tensors |= {f"model/{name}": value for name, value in trainer.model.state_dict().items()}
+        tensors |= {f"best/{name}": value for name, value in trainer.best.items()}
+        for index, slots in trainer.optimiser.state_dict()["state"].items():
+            tensors |= {f"optimiser/{index}/{name}": value for name, value in slots.items()}
+        contents = {
+            "fingerprint": self.fingerprint,
+            "seed": self.seed,
+            "state": vars(trainer.state),
+        }
+        write_file(self.path, "checkpoint", contents, tensors)
+        self.kept = time.monotonic()
+
+
+def _nested(flat: dict[str, Tensor]) -> dict[int, dict[str, Tensor]]:
+    nested: dict[int, dict[str, Tensor]] = {}
+    for name, value in flat.items():
+        index, _, slot = name.partition("/")
+        nested.setdefault(int(index), {})[slot] = value
+    return nested
+
+
+def _copy(model: ShapeletModel) -> dict[str, Tensor]:
+    return {name: value.detach().clone() for name, value in model.state_dict().items()}
