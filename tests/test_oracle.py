@@ -28,13 +28,9 @@ from genshapelets import GeneralisedShapeletTransform, RaggedSeries, interpolate
 from genshapelets.discrepancies._l2_torch import l2_windows
 from genshapelets.discrepancies._l2_windows import L2Windows
 from genshapelets.offsets import AT_END, FREE, Offsets
+from genshapelets.search import _convolution_torch as convolution_torch
 from genshapelets.search import best_offsets
-from genshapelets.search.convolution import (
-    by_spectra,
-    by_windows,
-    pick_torch,
-    search_convolution,
-)
+from genshapelets.search.convolution import by_spectra, by_windows, search_convolution
 from genshapelets.search.problem import pose_l2
 from genshapelets.search.reference import grid, l2_distance
 
@@ -454,7 +450,8 @@ def test_exact_search_refuses_backends_of_the_grid(backend):
 
 @levels
 @metrics
-def test_pick_torch_agrees_with_the_compiled_pick(monkeypatch, metric, per_shapelet, level_free):
+@pytest.mark.parametrize("form", ["convolution", "fft"])
+def test_the_convolution_in_torch_agrees(metric, per_shapelet, level_free, form):
     rng = np.random.default_rng(30)
     series = RaggedSeries.concatenate([regular(rng, 8, missing=0.0), odd(rng)[[0, 1, 2, 4]]])
     paths = interpolate(series)
@@ -466,27 +463,28 @@ def test_pick_torch_agrees_with_the_compiled_pick(monkeypatch, metric, per_shape
     cpu = torch.device("cpu")
     kinds = set()
     for problem in pose_l2(paths, transform.discrepancy, values, lengths):
-        compiled = search_convolution(problem, "convolution", cpu)
-        with monkeypatch.context() as patch:
-            patch.setattr("genshapelets.search.convolution._pick_compiled", pick_torch)
-            twin = search_convolution(problem, "convolution", cpu)
-        assert torch.equal(twin.index, compiled.index)
-        torch.testing.assert_close(twin.start, compiled.start, rtol=1e-14, atol=1e-14)
-        assert torch.equal(twin.slope, compiled.slope)
+        found = search_convolution(problem, form, cpu)
+        twin = convolution_torch.search_torch(problem, form, cpu)
+        assert torch.equal(twin.index, found.index)
+        torch.testing.assert_close(twin.start, found.start, rtol=1e-14, atol=1e-14)
+        assert torch.equal(twin.slope, found.slope)
         kinds |= set(twin.index.clamp(max=0).unique().tolist())
     assert kinds == {0, AT_END, FREE}
 
 
-def test_the_two_correlations_agree():
+def test_the_correlations_agree():
     rng = np.random.default_rng(31)
-    x, taps = (
-        torch.from_numpy(rng.normal(size=(3, 50, 2))),
-        torch.from_numpy(rng.normal(size=(4, 9, 2))),
-    )
-    windows, spectra = by_windows(x, taps, 42), by_spectra(x, taps)
-    torch.testing.assert_close(windows, spectra[:, :, :42], rtol=1e-12, atol=1e-12)
-    by_hand = (x[1, 5:14] * taps[2]).sum()
-    torch.testing.assert_close(windows[2, 1, 5], by_hand)
+    x, taps = rng.normal(size=(3, 50, 2)), rng.normal(size=(4, 9, 2))
+    windows = by_windows(taps, 42)[0](x).copy()
+    spectra = by_spectra(taps, 50)[0](x)[:, :, :42].copy()
+    np.testing.assert_allclose(windows, spectra, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(windows[2, 1, 5], (x[1, 5:14] * taps[2]).sum())
+    of_torch = torch.from_numpy(x), torch.from_numpy(taps)
+    for twin in (
+        convolution_torch.by_windows(*of_torch, 42),
+        convolution_torch.by_spectra(*of_torch),
+    ):
+        np.testing.assert_allclose(twin[:, :, :42], windows, rtol=1e-12, atol=1e-12)
 
 
 WINDOWS = ["lattice", "at_end", "mixed", "free"]

@@ -8,16 +8,20 @@ users already know.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from functools import cache
 from itertools import pairwise
+from math import prod
 from typing import Any
 
+import numpy as np
 import scipy.linalg.cython_blas  # noqa: F401  loads the BLAS that numba's dot calls
 import torch
 from numba import njit, uint64
+from numpy.typing import DTypeLike, NDArray
 from threadpoolctl import ThreadpoolController
 
 # `contract` and `reassoc` let sums vectorise; NaN and infinity keep their meaning.
@@ -41,6 +45,26 @@ def _blas() -> ThreadpoolController:
 def one_blas_thread() -> AbstractContextManager[None]:
     """Keep the BLAS that kernels call from starting threads inside our own."""
     return _blas().limit(limits=1)  # type: ignore[no-any-return]
+
+
+class _Buffers(threading.local):
+    def __init__(self) -> None:
+        self.of: dict[str, NDArray[np.uint8]] = {}
+
+
+_buffers = _Buffers()
+
+
+def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
+    """Array to write on, this thread's own until it asks for the same name again.
+
+    Kept from call to call: the system takes longer to hand out fresh memory than short work to fill it.
+    """
+    n_bytes = prod(shape) * np.dtype(dtype).itemsize
+    buffer = _buffers.of.get(name)
+    if buffer is None or len(buffer) < n_bytes:
+        buffer = _buffers.of[name] = np.empty(n_bytes, np.uint8)
+    return buffer[:n_bytes].view(dtype).reshape(shape)
 
 
 def run_blocks(

@@ -72,9 +72,19 @@ class Paths:
         return np.diff(self.row_offsets)
 
     @cached_property
+    def longest(self) -> int:
+        """Most knots of a path."""
+        return int(self.lengths.max())
+
+    @cached_property
     def spans(self) -> Array:
         """Last minus first time of each path."""
         return self.knots[self.row_offsets[1:] - 1]
+
+    @cached_property
+    def longest_span(self) -> float:
+        """Largest of the spans."""
+        return float(self.spans.max())
 
     @cached_property
     def common_step(self) -> float:
@@ -83,6 +93,12 @@ class Paths:
         if not len(steps):
             return 1.0
         return float(steps[0]) if (steps == steps[0]).all() else 0.0
+
+    @cached_property
+    def by_step(self) -> dict[float, Index]:
+        """Which paths are regularly sampled, by their step."""
+        steps = np.unique(self.step[self.step > 0])
+        return {float(step): np.flatnonzero(self.step == step) for step in steps}
 
     def odd_one(self) -> int:
         """Which path keeps the others from a `common_step`: the first irregular one, if any."""

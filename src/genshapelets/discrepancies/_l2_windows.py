@@ -51,14 +51,15 @@ class L2Windows(torch.autograd.Function):
             lengths=_float64(lengths),
             weights=np.ones((1, values.shape[1])),
             level_free=level_free.numpy(),
-            start=_float64(offsets.start),
-            slope=_float64(offsets.slope),
+            start=offsets.start.numpy(),
+            slope=offsets.slope.numpy(),
             index=offsets.index.numpy(),
         )
         metric = None if matrix is None else _float64(matrix)
-        squared = _Metric(windows, metric).forward()
+        seen = _Metric(windows, metric)
+        squared = seen.forward()
         if any(ctx.needs_input_grad):
-            ctx.metric = _Metric(windows, metric)
+            ctx.metric = seen
             ctx.squared = squared
             ctx.dtypes = (values.dtype, lengths.dtype, None if matrix is None else matrix.dtype)
         return torch.from_numpy(np.sqrt(squared)).to(values.dtype)
@@ -93,7 +94,8 @@ class _Metric:
     matrix: Array | None
 
     def forward(self) -> Array:
-        return np.concatenate([part.forward() for part in self._parts()], axis=1)
+        squared = [part.forward() for part in self._parts()]
+        return squared[0] if len(squared) == 1 else np.concatenate(squared, axis=1)
 
     def backward(self, upstream: Array, squared: Array) -> tuple[Array, Array, Array | None]:
         parts = self._parts()
@@ -117,16 +119,21 @@ class _Metric:
         return grad_values @ self.matrix, grad_lengths, 2.0 * self.matrix @ gram
 
     def _parts(self) -> list[_Windows]:
+        if self.matrix is None or self.matrix.ndim == 2:
+            return [self._weighted]
         windows, matrix = self.windows, self.matrix
-        if matrix is None:
-            return [windows]
-        if matrix.ndim == 2:
-            return [replace(windows, weights=matrix**2)]
         parts = [windows] if len(matrix) == 1 else windows.split()
         return [
             replace(part, rows=part.rows @ A.T, shapelets=part.shapelets @ A.T)
             for part, A in zip(parts, matrix, strict=True)
         ]
+
+    @cached_property
+    def _weighted(self) -> _Windows:
+        """Kept for the backward pass, as its size is that of the shapelets; paths stay as they are."""
+        return (
+            self.windows if self.matrix is None else replace(self.windows, weights=self.matrix**2)
+        )
 
 
 @dataclass(frozen=True)
@@ -160,7 +167,7 @@ class _Windows:
     def forward(self) -> Array:
         paths = self.paths
         out = np.empty(self.index.shape)
-        if self.any_free:
+        if self.n_free:
             run_blocks(
                 union_forward, len(paths), paths.knots, self.rows, paths.row_offsets, self.index,
                 self.start, self.shapelets, self.lengths, self.weights, self.level_free, out,
@@ -176,7 +183,7 @@ class _Windows:
         grad_shapelets = np.zeros(self.shapelets.shape)
         grad_lengths = np.zeros(n_shapelets)
         grad_weights = np.zeros((n_shapelets, self.rows.shape[1]))
-        if self.any_free:
+        if self.n_free:
             by_block = (
                 np.zeros((n_blocks, *grad_shapelets.shape)),
                 np.zeros((n_blocks, *grad_lengths.shape)),
@@ -215,18 +222,15 @@ class _Windows:
         return out
 
     @cached_property
-    def any_free(self) -> bool:
-        return bool((self.index == FREE).any())
+    def n_free(self) -> int:
+        return int(np.count_nonzero(self.index == FREE))
 
     @cached_property
     def lattices(self) -> list[_Lattice]:
-        """One for each distinct step of the regularly sampled paths with windows on the lattice."""
-        on_lattice = (self.index != FREE).any(axis=1)
-        steps = self.paths.step
-        return [
-            _Lattice(self, float(step), np.flatnonzero(on_lattice & (steps == step)))
-            for step in np.unique(steps[on_lattice])
-        ]
+        """One for each distinct step of the regularly sampled paths, if any window is on the lattice."""
+        if self.n_free == self.index.size:
+            return []
+        return [_Lattice(self, step, members) for step, members in self.paths.by_step.items()]
 
 
 class _Lattice:
@@ -242,12 +246,10 @@ class _Lattice:
         self.residual = np.empty((2, n_shapelets, n_channels))
         self.moment = np.empty((2, n_shapelets, nodes, n_channels))
         self.first_moment = np.empty((2, n_shapelets, nodes, n_channels))
-        for at_end in (0, 1):
-            project(
-                0, n_shapelets, at_end, step, windows.shapelets, self.lengths,
-                self.projection[at_end], self.residual[at_end], self.moment[at_end],
-                self.first_moment[at_end],
-            )  # fmt: skip
+        run_blocks(
+            project, n_shapelets, step, windows.shapelets, self.lengths, self.projection,
+            self.residual, self.moment, self.first_moment,
+        )  # fmt: skip
         self.tiled_weights = np.tile(windows.weights, nodes)
 
     def forward(self, out: Array) -> None:
@@ -292,13 +294,11 @@ class _Lattice:
 
         run_blocks(one_block, n_blocks, n_blocks=n_blocks)
         grad_lengths += sum_lengths.sum(axis=0)
-        for at_end in (0, 1):
-            lattice_gradients(
-                0, n_shapelets, at_end, self.step, w.shapelets, self.lengths, w.weights,
-                self.projection[at_end], self.residual[at_end],
-                sum_upstream[:, at_end].sum(axis=0), sum_difference[:, at_end].sum(axis=0),
-                sum_square[:, at_end].sum(axis=0), grad_shapelets, grad_weights,
-            )  # fmt: skip
+        run_blocks(
+            lattice_gradients, n_shapelets, self.step, w.shapelets, self.lengths, w.weights,
+            self.projection, self.residual, sum_upstream.sum(axis=0), sum_difference.sum(axis=0),
+            sum_square.sum(axis=0), grad_shapelets, grad_weights,
+        )  # fmt: skip
 
 
 def _float64(tensor: Tensor) -> Array:

@@ -63,94 +63,103 @@ def integrate_hats(shapelet, n_nodes, row, part, segment, share, time, value, ou
 
 
 @kernel
-def find_taps(first, last, at_end, step, shapelets, lengths, taps):
+def find_taps(first, last, step, shapelets, lengths, taps):
     """Write v with int f w = sum_r f_r v_r over the samples r of a window, shapelets first..last.
 
     The samples reach one beyond the window where it ends, or starts, between two of them. They begin
-    with the first tap; at the end, they end with the last.
+    with the first tap, taps[0]; at the end, taps[1], they end with the last.
     """
     n_knots, n_channels = shapelets.shape[1:]
-    size = taps.shape[1] + n_knots + 2
+    size = taps.shape[2] + n_knots + 2
     arrivals, row, part, segment, share, time = node_arrays(size)
     value = np.empty((2, n_channels))
     for k in range(first, last):
         pieces = n_pieces(lengths[k], step)
-        lattice_times(at_end, step, lengths[k], pieces, arrivals)
-        n_nodes = merge_knots(
-            arrivals, pieces, 0.0, lengths[k], n_knots, row, part, segment, share, time
-        )
-        own = taps[k, taps.shape[1] - 1 - pieces if at_end else 0 :]
-        integrate_hats(shapelets[k], n_nodes, row, part, segment, share, time, value, own)
         partial = (lengths[k] - (pieces - 1) * step) / step
-        edge, inner = (0, 1) if at_end else (pieces, pieces - 1)
-        for channel in range(n_channels):
-            own[inner, channel] += (1.0 - partial) * own[edge, channel]
-            own[edge, channel] *= partial
+        for at_end in (0, 1):
+            lattice_times(at_end, step, lengths[k], pieces, arrivals)
+            n_nodes = merge_knots(
+                arrivals, pieces, 0.0, lengths[k], n_knots, row, part, segment, share, time
+            )
+            own = taps[at_end, k, taps.shape[2] - 1 - pieces if at_end else 0 :]
+            integrate_hats(shapelets[k], n_nodes, row, part, segment, share, time, value, own)
+            edge, inner = (0, 1) if at_end else (pieces, pieces - 1)
+            for channel in range(n_channels):
+                own[inner, channel] += (1.0 - partial) * own[edge, channel]
+                own[edge, channel] *= partial
 
 
 @kernel
-def project(
-    first, last, at_end, step, shapelets, lengths, projection, residual, moment, first_moment
-):  # fmt: skip
-    """Project shapelets first..last onto the nodes of their windows.
+def project(first, last, step, shapelets, lengths, projection, residual, moment, first_moment):
+    """Project shapelets first..last onto the nodes of their windows, at a sample [0] and at the end [1].
 
     Writes the values of Pw at the nodes, int |w - Pw|^2 for each channel, and for each piece of width h
     the moments (2/h) int (w - Pw) and (2/h) int (w - Pw) t / step.
     """
     n_knots, n_channels = shapelets.shape[1:]
-    size = projection.shape[1] + n_knots + 2
-    arrivals, row, part, segment, share, time = node_arrays(size)
-    ratio = np.empty(size)
-    value, rest = np.empty((2, n_channels)), np.empty((2, n_channels))
+    size = projection.shape[2] + n_knots + 2
+    nodes = node_arrays(size)
+    ratio, value = np.empty(size), np.empty((2, n_channels))
     for k in range(first, last):
-        length, shapelet, projected = lengths[k], shapelets[k], projection[k]
-        pieces = n_pieces(length, step)
-        lattice_times(at_end, step, length, pieces, arrivals)
-        n_nodes = merge_knots(
-            arrivals, pieces, 0.0, length, n_knots, row, part, segment, share, time
-        )
-        integrate_hats(shapelet, n_nodes, row, part, segment, share, time, value, projected)
-        # Solve with the tridiagonal mass matrix of the hat functions (diagonally dominant).
-        pivot = arrivals[0] / 3.0
+        for at_end in (0, 1):
+            project_one(
+                at_end, step, shapelets[k], lengths[k], projection[at_end, k], residual[at_end, k],
+                moment[at_end, k], first_moment[at_end, k], nodes, ratio, value,
+            )  # fmt: skip
+
+
+@kernel
+def project_one(
+    at_end, step, shapelet, length, projected, residual, moment, first_moment, nodes, ratio, value
+):  # fmt: skip
+    """Project one shapelet: see `project`."""
+    n_knots, n_channels = shapelet.shape
+    arrivals, row, part, segment, share, time = nodes
+    pieces = n_pieces(length, step)
+    lattice_times(at_end, step, length, pieces, arrivals)
+    n_nodes = merge_knots(arrivals, pieces, 0.0, length, n_knots, row, part, segment, share, time)
+    integrate_hats(shapelet, n_nodes, row, part, segment, share, time, value, projected)
+    # Solve with the tridiagonal mass matrix of the hat functions (diagonally dominant).
+    pivot = arrivals[0] / 3.0
+    for channel in range(n_channels):
+        projected[0, channel] /= pivot
+    for node in range(1, pieces + 1):
+        width = arrivals[node - 1] - (arrivals[node - 2] if node > 1 else 0.0)
+        following = arrivals[node] - arrivals[node - 1] if node < pieces else 0.0
+        ratio[node - 1] = width / 6.0 / pivot
+        pivot = (width + following) / 3.0 - width / 6.0 * ratio[node - 1]
         for channel in range(n_channels):
-            projected[0, channel] /= pivot
-        for node in range(1, pieces + 1):
-            width = arrivals[node - 1] - (arrivals[node - 2] if node > 1 else 0.0)
-            following = arrivals[node] - arrivals[node - 1] if node < pieces else 0.0
-            ratio[node - 1] = width / 6.0 / pivot
-            pivot = (width + following) / 3.0 - width / 6.0 * ratio[node - 1]
-            for channel in range(n_channels):
-                projected[node, channel] = (
-                    projected[node, channel] - width / 6.0 * projected[node - 1, channel]
-                ) / pivot
-        for node in range(pieces - 1, -1, -1):
-            for channel in range(n_channels):
-                projected[node, channel] -= ratio[node] * projected[node + 1, channel]
-        # What the projection leaves.
-        residual[k] = 0.0
-        moment[k] = 0.0
-        first_moment[k] = 0.0
-        for node in range(n_nodes):
-            now, then = node % 2, (node + 1) % 2
-            here, there = row[node], min(row[node] + 1, pieces)
-            for channel in range(n_channels):
-                rise = shapelet[segment[node] + 1, channel] - shapelet[segment[node], channel]
-                w = shapelet[segment[node], channel] + share[node] * rise
-                rise = projected[there, channel] - projected[here, channel]
-                rest[now, channel] = w - projected[here, channel] - part[node] * rise
-            if node == 0:
-                continue
-            before, after = time[node - 1], time[node]
-            width = after - before
-            piece = row[node - 1]
-            whole = arrivals[piece] - (arrivals[piece - 1] if piece > 0 else 0.0)
-            for channel in range(n_channels):
-                p, q = rest[then, channel], rest[now, channel]
-                residual[k, channel] += width / 3.0 * (p * p + p * q + q * q)
-                moment[k, piece, channel] += width / whole * (p + q)
-                first_moment[k, piece, channel] += (
-                    width / whole / (3.0 * step) * (before * (2.0 * p + q) + after * (p + 2.0 * q))
-                )
+            projected[node, channel] = (
+                projected[node, channel] - width / 6.0 * projected[node - 1, channel]
+            ) / pivot
+    for node in range(pieces - 1, -1, -1):
+        for channel in range(n_channels):
+            projected[node, channel] -= ratio[node] * projected[node + 1, channel]
+    # What the projection leaves.
+    residual[:] = 0.0
+    moment[:] = 0.0
+    first_moment[:] = 0.0
+    for node in range(n_nodes):
+        now, then = node % 2, (node + 1) % 2
+        here, there = row[node], min(row[node] + 1, pieces)
+        for channel in range(n_channels):
+            rise = shapelet[segment[node] + 1, channel] - shapelet[segment[node], channel]
+            w = shapelet[segment[node], channel] + share[node] * rise
+            rise = projected[there, channel] - projected[here, channel]
+            value[now, channel] = w - projected[here, channel] - part[node] * rise
+        if node == 0:
+            continue
+        before, after = time[node - 1], time[node]
+        width = after - before
+        piece = row[node - 1]
+        whole = arrivals[piece] - (arrivals[piece - 1] if piece > 0 else 0.0)
+        for channel in range(n_channels):
+            p, q = value[then, channel], value[now, channel]
+            residual[channel] += width / 3.0 * (p * p + p * q + q * q)
+            moment[piece, channel] += width / whole * (p + q)
+            first_moment[piece, channel] += (
+                width / whole / (3.0 * step) * (before * (2.0 * p + q) + after * (p + 2.0 * q))
+            )
 
 
 @kernel
@@ -297,53 +306,63 @@ def lattice_backward(
 
 @kernel
 def lattice_gradients(
-    first, last, at_end, step, shapelets, lengths, weights, projection, residual,
+    first, last, step, shapelets, lengths, weights, projection, residual,
     sum_upstream, sum_difference, sum_square, grad_shapelets, grad_weights,
 ):  # fmt: skip
-    """Turn the sums over windows into gradients of shapelets first..last.
+    """Turn the sums over windows into gradients of shapelets first..last."""
+    n_knots, n_channels = shapelets.shape[1:]
+    nodes = node_arrays(projection.shape[2] + n_knots + 2)
+    total = np.empty((2, n_channels))
+    for k in range(first, last):
+        for at_end in (0, 1):
+            add_gradients(
+                at_end, step, shapelets[k], lengths[k], weights[min(k, len(weights) - 1)],
+                projection[at_end, k], residual[at_end, k], sum_upstream[at_end, k],
+                sum_difference[at_end, k], sum_square[at_end, k], grad_shapelets[k], grad_weights[k],
+                nodes, total,
+            )  # fmt: skip
+
+
+@kernel
+def add_gradients(
+    at_end, step, shapelet, length, weight, projected, residual, sum_upstream, sum_difference,
+    sum_square, grad_shapelet, grad_weight, nodes, total,
+):  # fmt: skip
+    """Add one shapelet's gradients.
 
     The summed difference sum_n g_n (f_n - w) is piecewise linear on the union of the nodes and the
     shapelet's knots, and the gradient of w_j is its integral against the shapelet's hat function j.
     """
-    n_knots, n_channels = shapelets.shape[1:]
-    size = projection.shape[1] + n_knots + 2
-    arrivals, row, part, segment, share, time = node_arrays(size)
-    total = np.empty((2, n_channels))
-    for k in range(first, last):
-        length, shapelet, projected = lengths[k], shapelets[k], projection[k]
-        weight = weights[min(k, len(weights) - 1)]
-        pieces = n_pieces(length, step)
-        lattice_times(at_end, step, length, pieces, arrivals)
-        for piece in range(pieces):
-            width = arrivals[piece] - (arrivals[piece - 1] if piece > 0 else 0.0)
-            for channel in range(n_channels):
-                grad_weights[k, channel] += (
-                    width / 3.0 * sum_square[k, piece * n_channels + channel]
-                )
+    n_knots, n_channels = shapelet.shape
+    arrivals, row, part, segment, share, time = nodes
+    pieces = n_pieces(length, step)
+    lattice_times(at_end, step, length, pieces, arrivals)
+    for piece in range(pieces):
+        width = arrivals[piece] - (arrivals[piece - 1] if piece > 0 else 0.0)
         for channel in range(n_channels):
-            grad_weights[k, channel] += sum_upstream[k] * residual[k, channel]
-        n_nodes = merge_knots(
-            arrivals, pieces, 0.0, length, n_knots, row, part, segment, share, time
-        )
-        for node in range(n_nodes):
-            now, then = node % 2, (node + 1) % 2
-            here, there = row[node], min(row[node] + 1, pieces)
-            for channel in range(n_channels):
-                rise = shapelet[segment[node] + 1, channel] - shapelet[segment[node], channel]
-                rest = shapelet[segment[node], channel] + share[node] * rise
-                rise = projected[there, channel] - projected[here, channel]
-                rest -= projected[here, channel] + part[node] * rise
-                a = sum_difference[k, here * n_channels + channel]
-                b = sum_difference[k, there * n_channels + channel]
-                total[now, channel] = a + part[node] * (b - a) - sum_upstream[k] * rest
-            if node == 0:
-                continue
-            third = (time[node] - time[node - 1]) / 3.0
-            piece = segment[node - 1]
-            left = share[node - 1]
-            right = share[node] if segment[node] == piece else 1.0
-            for channel in range(n_channels):
-                at_p = -weight[channel] * third * (2.0 * total[then, channel] + total[now, channel])
-                at_q = -weight[channel] * third * (total[then, channel] + 2.0 * total[now, channel])
-                grad_shapelets[k, piece, channel] += (1.0 - left) * at_p + (1.0 - right) * at_q
-                grad_shapelets[k, piece + 1, channel] += left * at_p + right * at_q
+            grad_weight[channel] += width / 3.0 * sum_square[piece * n_channels + channel]
+    for channel in range(n_channels):
+        grad_weight[channel] += sum_upstream * residual[channel]
+    n_nodes = merge_knots(arrivals, pieces, 0.0, length, n_knots, row, part, segment, share, time)
+    for node in range(n_nodes):
+        now, then = node % 2, (node + 1) % 2
+        here, there = row[node], min(row[node] + 1, pieces)
+        for channel in range(n_channels):
+            rise = shapelet[segment[node] + 1, channel] - shapelet[segment[node], channel]
+            rest = shapelet[segment[node], channel] + share[node] * rise
+            rise = projected[there, channel] - projected[here, channel]
+            rest -= projected[here, channel] + part[node] * rise
+            a = sum_difference[here * n_channels + channel]
+            b = sum_difference[there * n_channels + channel]
+            total[now, channel] = a + part[node] * (b - a) - sum_upstream * rest
+        if node == 0:
+            continue
+        third = (time[node] - time[node - 1]) / 3.0
+        piece = segment[node - 1]
+        left = share[node - 1]
+        right = share[node] if segment[node] == piece else 1.0
+        for channel in range(n_channels):
+            at_p = -weight[channel] * third * (2.0 * total[then, channel] + total[now, channel])
+            at_q = -weight[channel] * third * (total[then, channel] + 2.0 * total[now, channel])
+            grad_shapelet[piece, channel] += (1.0 - left) * at_p + (1.0 - right) * at_q
+            grad_shapelet[piece + 1, channel] += left * at_p + right * at_q

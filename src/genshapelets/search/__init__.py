@@ -11,8 +11,9 @@ from ..offsets import FREE, Offsets
 from ..paths import Array, Paths
 from .classical import search_classical
 from .compiled import search_compiled
-from .convolution import choose_form, search_convolution
+from .convolution import search_convolution
 from .exact import search_exact
+from .lattice import choose_form
 from .problem import L2Problem, pose_l2
 from .reference import search_reference
 

@@ -7,7 +7,8 @@ from torch import Tensor
 
 from ..offsets import Offsets
 from ..paths import Paths
-from .convolution import CHUNK_BYTES, by_spectra, by_windows, cheaper_form, padded_rows
+from ._convolution_torch import CHUNK_BYTES, by_spectra, by_windows
+from .lattice import cheaper_form, padded_rows
 
 
 def search_classical(paths: Paths, values: Tensor, form: str) -> Offsets:
@@ -32,7 +33,8 @@ def search_classical(paths: Paths, values: Tensor, form: str) -> Offsets:
     size = max(1, CHUNK_BYTES // per_path)
     for first in range(0, len(paths), size):
         last = min(first + size, len(paths))
-        x = padded_rows(paths, paths.values, first, last).to(values.device, dtype) - middle
+        rows = torch.from_numpy(padded_rows(paths, paths.values, first, last))
+        x = rows.to(values.device, dtype) - middle
         n_rows = torch.from_numpy(paths.lengths[first:last]).to(values.device)
         energy = torch.nn.functional.pad(x.square().sum(dim=2).cumsum(dim=1), (1, 0))
         n_offsets = (n_rows - n_samples + 1).clamp(min=1)

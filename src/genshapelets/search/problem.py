@@ -34,11 +34,11 @@ class L2Problem:
     shapelets : (shapelets, knots, channels) array
         A^T A w~: what to correlate with `rows`.
     lengths : (shapelets,) array
-    energy : (rows, columns, 3) array
-        The energy's density on the piece after a row is e + 2 b x + d x^2, x the share of the piece
-        that has passed; columns hold (e, b, d) for each metric and treatment of the level.
+    column_weights, column_level : (columns, channels) and (columns,) arrays
+        The metrics and treatments of the level that the energy is wanted for: squared weights of the
+        channels, and 0 where the level is free, else 1.
     column : (shapelets,) array
-        The shapelet's column of `energy`.
+        The shapelet's column.
     level_free : (shapelets,) array
     weights : (1 or shapelets, channels) array
         Squared weights of the channels of `rows`.
@@ -52,12 +52,26 @@ class L2Problem:
     rows: Array
     shapelets: Array
     lengths: Array
-    energy: Array
+    column_weights: Array
+    column_level: Array
     column: Index
     level_free: NDArray[np.bool_]
     weights: Array
     shift: Array
     centred_shapelets: Array
+
+    @cached_property
+    def energy(self) -> Array:
+        """Density of the energy on the piece after each row, (rows, columns, 3).
+
+        It is e + 2 b x + d x^2, x the share of the piece that has passed; the last axis holds (e, b, d).
+        """
+        energy = np.empty((len(self.rows), len(self.column_weights), 3))
+        run_blocks(
+            _energy_of_paths, len(self.paths), self.rows, self.paths.row_offsets, self.shift,
+            self.column_weights, self.column_level, energy,
+        )  # fmt: skip
+        return energy
 
     @cached_property
     def constant(self) -> Array:
@@ -106,10 +120,13 @@ def _pose(
     common = shapelets.mean(axis=(0, 1))
     rows, centre = paths.centred
     shift = centre - common
-    own = np.full(shapelets.shape[1], 1.0)
-    own[[0, -1]] = 0.5
-    own_mean = np.einsum("kmd,m->kd", shapelets, own / own.sum())
-    shapelets = shapelets - np.where(level_free[:, None], own_mean, common)[:, None]
+    if level_free.any():
+        own = np.full(shapelets.shape[1], 1.0)
+        own[[0, -1]] = 0.5
+        own_mean = np.einsum("kmd,m->kd", shapelets, own / own.sum())
+        shapelets = shapelets - np.where(level_free[:, None], own_mean, common)[:, None]
+    else:
+        shapelets = shapelets - common
     if matrix is not None:
         rows, shift, shapelets = rows @ matrix.T, shift @ matrix.T, shapelets @ matrix.T
     if len(weights) == 1:
@@ -120,17 +137,13 @@ def _pose(
         column = np.arange(len(shapelets))
         column_weights = weights
         column_level = np.where(level_free, 0.0, 1.0)
-    energy = np.empty((len(rows), len(column_weights), 3))
-    run_blocks(
-        _energy_density, len(paths), rows, paths.row_offsets, shift, column_weights, column_level,
-        energy,
-    )  # fmt: skip
     return L2Problem(
         paths=paths,
         rows=rows,
         shapelets=np.ascontiguousarray(shapelets * weights[:, None]),
         lengths=lengths,
-        energy=energy,
+        column_weights=column_weights,
+        column_level=column_level,
         column=column,
         level_free=level_free,
         weights=weights,
@@ -140,23 +153,29 @@ def _pose(
 
 
 @kernel
-def _energy_density(first, last, rows, row_offsets, shift, weights, level, energy):
-    n_channels = rows.shape[1]
+def _energy_of_paths(first, last, rows, row_offsets, shift, weights, level, energy):
     for series in range(first, last):
-        end = row_offsets[series + 1]
-        for row in range(row_offsets[series], end):
-            following = row + 1 if row + 1 < end else row
-            for column in range(len(weights)):
-                e, b, d, here, there = 0.0, 0.0, 0.0, 0.0, 0.0
-                for channel in range(n_channels):
-                    weight = weights[column, channel]
-                    f = rows[row, channel]
-                    rise = rows[following, channel] - f
-                    e += weight * f * f
-                    b += weight * f * rise
-                    d += weight * rise * rise
-                    here += weight * shift[series, channel] * f
-                    there += weight * shift[series, channel] * rise
-                energy[row, column, 0] = e + 2.0 * level[column] * here
-                energy[row, column, 1] = b + level[column] * there
-                energy[row, column, 2] = d
+        begin, end = row_offsets[series], row_offsets[series + 1]
+        own = energy[begin:end].transpose(2, 1, 0)
+        energy_density(rows, begin, end, shift[series], weights, level, own)
+
+
+@kernel
+def energy_density(rows, begin, end, shift, weights, level, out):
+    """Write (e, b, d) of `L2Problem.energy` for one path into out (3, columns, rows)."""
+    for row in range(begin, end):
+        following = row + 1 if row + 1 < end else row
+        for column in range(len(weights)):
+            e, b, d, here, there = 0.0, 0.0, 0.0, 0.0, 0.0
+            for channel in range(rows.shape[1]):
+                weight = weights[column, channel]
+                f = rows[row, channel]
+                rise = rows[following, channel] - f
+                e += weight * f * f
+                b += weight * f * rise
+                d += weight * rise * rise
+                here += weight * shift[channel] * f
+                there += weight * shift[channel] * rise
+            out[0, column, row - begin] = e + 2.0 * level[column] * here
+            out[1, column, row - begin] = b + level[column] * there
+            out[2, column, row - begin] = d
