@@ -379,6 +379,21 @@ def test_table_labels_may_be_numbers_and_series_the_index_of_a_frame(tmp_path):
     assert series.channel_names == ("x",)
 
 
+def test_table_with_nulls_of_pandas(tmp_path):
+    file = tmp_path / "t.parquet"
+    columns = {"s": ["a"] * 3, "t": [0, 1, 2], "x": pd.array([1, None, 3], "Int64")}
+    columns |= {
+        "on": pd.array([True, None, False], "boolean"),
+        "y": pd.array(["u", None, "u"], "string"),
+    }
+    pd.DataFrame(columns).to_parquet(file)
+    series, _ = read_table(file, series="s", time="t")
+    assert series.channel_names == ("x", "on")
+    assert_series(series, [[1, NAN, 3], [1, NAN, 0]])
+    with pytest.raises(ValueError, match="'y' of .* must not have nulls; got one in row 1"):
+        read_table(file, series="s", time="t", label="y")
+
+
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
@@ -453,7 +468,10 @@ def at_truth(planted, i, shape):
 
 
 def test_planted_pattern_is_where_it_is_said_to_be():
-    planted = planted_pattern(60, n_channels=3, n_classes=4, channel=1, missing=0.2, random_state=3)
+    planted = planted_pattern(
+        60, n_channels=3, n_classes=4, channel=1, missing=0.2, height=(0.5, 1.5), random_state=3
+    )
+    assert np.ptp(planted.heights[planted.labels > 0]) > 0.5
     assert np.bincount(planted.labels).tolist() == [15] * 4
     assert planted.patterns.shape == (3, 17)
     assert not planted.patterns[:, [0, -1]].any()
@@ -472,7 +490,7 @@ def test_planted_pattern_is_reproducible_and_tunable():
     one, same, other = (planted_pattern(6, random_state=seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one.series.values, same.series.values)
     assert one.series.values[0] != other.series.values[0]
-    clean = planted_pattern(8, noise=0.0, height=(1.0, 1.0), length=2.0, n_times=(50, 50))
+    clean = planted_pattern(8, noise=0.0, length=2.0, n_times=(50, 50))
     for i in np.flatnonzero(clean.labels):
         np.testing.assert_allclose(*at_truth(clean, i, 0), atol=1e-12)
     sparse = planted_pattern(50, missing=0.999)  # each series keeps an observation
@@ -483,7 +501,7 @@ def test_planted_pattern_is_reproducible_and_tunable():
     ("options", "message"),
     [
         ({"n_classes": 1}, "n_classes must be from 2"),
-        ({"n_classes": 10}, "to 9; got 10"),
+        ({"n_classes": 8}, "to 7; got 8"),
         ({"channel": 1}, "channel must be one of the 1 channels"),
         ({"missing": 1.0}, "missing must be a share"),
         ({"n_times": (10, 10)}, "n_times must leave room for a shape of length 3.0"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,8 @@ from numpy.typing import NDArray
 
 from ..series import RaggedSeries
 
-_CORNERS = np.array([0, 1, 4, 12, 15, 16]) / 16
-_SHAPES = [
-    (0.0, first, -middle, middle, last, 0.0)
-    for middle, first, last in product((0.8, -0.8), (2.0, -2.0), (-2.0, 2.0))
-]
+_U = np.linspace(0.0, 1.0, 17)
+_HALF_WAVES = (2, -2, 3, -3, 4, -4)  # of each shape; below 0 it starts downwards
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,31 +52,33 @@ def planted_pattern(
     channel: int = 0,
     length: float = 3.0,
     n_times: tuple[int, int] = (100, 140),
-    height: tuple[float, float] = (0.8, 1.2),
+    height: tuple[float, float] = (1.0, 1.0),
     noise: float = 0.05,
-    background: float = 0.6,
+    background: float = 1.0,
     missing: float = 0.0,
     random_state: int | np.random.Generator = 0,
 ) -> PlantedPattern:
     r"""Make irregular, noisy series with a shape at a random place.
 
-    The shape rises steeply, ramps through its middle and ends in a steep dip; further classes have
-    other signs. It takes the place of a smooth random background rather than being added to it. So
-    its length can be learnt: a longer window would show what differs in each series, and a shorter
-    one would miss the steep ends, by which the shape differs most from the background.
+    The shape is :math:`2 \sin(2 \pi u^{1.5})`, a wide bump and then a narrower dip, from 0 to 0;
+    further classes have more waves or start downwards. It takes the place of a smooth random
+    background rather than being added to it. So its length can be learnt: beyond its ends each
+    series goes on differently, and a window that is shorter tells less of it from the background.
+    Being smooth, it is within reach from a start of quite another length.
 
     Parameters
     ----------
     n_series : int
     n_channels, n_classes : int
-        Class 0 has no shape; each other class, up to eight, has one of its own. All are equally
+        Class 0 has no shape; each other class, up to six, has one of its own. All are equally
         frequent.
     channel : int
         Where the shape is; all other channels are background.
     length : float
         Length of the shape. Samples are 0.1 apart on average.
     n_times, height : (least, greatest)
-        Range of the number of samples, and of the factor on the shape.
+        Range of the number of samples, and of the factor on the shape: (0.5, 1.5), say, makes
+        `heights` a target for regression.
     noise, background : float
         Standard deviation of the noise on each value, and of the background.
     missing : float
@@ -97,8 +95,9 @@ def planted_pattern(
     """
     _check(n_channels, n_classes, channel, missing)
     rng = np.random.default_rng(random_state)
-    u = np.linspace(0.0, 1.0, 17)
-    patterns = np.array([np.interp(u, _CORNERS, shape) for shape in _SHAPES[: n_classes - 1]])
+    waves = np.array(_HALF_WAVES[: n_classes - 1])[:, None]
+    patterns = 2.0 * np.sin(np.pi * waves * _U**1.5)
+    patterns[:, -1] = 0.0  # not 1e-16
     labels = rng.permutation(np.arange(n_series) % n_classes)
     has_shape = labels > 0
     heights = np.where(has_shape, rng.uniform(*height, n_series), 0.0)
@@ -119,7 +118,7 @@ def planted_pattern(
             phase = (times - starts[i]) / length
             inside = (phase >= 0.0) & (phase <= 1.0)
             shape = heights[i] * patterns[label - 1]
-            values[channel, inside] = np.interp(phase[inside], u, shape)
+            values[channel, inside] = np.interp(phase[inside], _U, shape)
         values += noise * rng.standard_normal(values.shape)
         gaps = rng.random(values.shape) < missing
         gaps[channel, rng.integers(size)] = False  # each series has an observation
@@ -140,9 +139,9 @@ def _smooth_noise(
 
 
 def _check(n_channels: int, n_classes: int, channel: int, missing: float) -> None:
-    if not 2 <= n_classes <= 1 + len(_SHAPES):
+    if not 2 <= n_classes <= 1 + len(_HALF_WAVES):
         raise ValueError(
-            f"n_classes must be from 2, no shape and one, to {1 + len(_SHAPES)}; got {n_classes}."
+            f"n_classes must be from 2, no shape and one, to {1 + len(_HALF_WAVES)}; got {n_classes}."
         )
     if not 0 <= channel < n_channels:
         raise ValueError(

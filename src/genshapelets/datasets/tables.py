@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Sequence
+from numbers import Number
 from pathlib import Path
 from typing import Any
 
@@ -163,19 +164,35 @@ def _read_by_pyarrow(file: Path, separator: str | None) -> dict[str, Any]:
     return {name: table[name] for name in table.column_names}
 
 
+def _as_array(column: Any) -> NDArray[Any]:
+    """Return a vector of any library as an array: of numbers, of datetimes, or of objects."""
+    array = np.asarray(column)
+    if array.dtype == object and hasattr(column, "isna"):
+        return column.to_numpy(dtype=object, na_value=None)  # pandas.NA is not equal to itself
+    return array
+
+
+def _has(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell which entries are neither None nor NaN."""
+    return np.fromiter((x is not None and x == x for x in array.tolist()), bool, len(array))
+
+
 def _without_entry_as_nan(column: Any) -> Any:
     """Return a column as it is, or as NaN if all of it is missing and so it is of no known type."""
-    array = np.asarray(column)
+    array = _as_array(column)
     is_empty = array.dtype == object and not _has(array).any()
     return np.full(len(array), np.nan) if is_empty else column
 
 
 def _is_numeric(file: Path, name: str, column: Any) -> bool:
     """Tell whether a column holds numbers; refuse one that mostly does."""
-    array = np.asarray(column)
-    if array.dtype.kind in "biuf":
+    array = _as_array(column)
+    entries = array.tolist()
+    if array.dtype.kind in "biuf" or (
+        array.dtype == object and all(x is None or isinstance(x, Number) for x in entries)
+    ):
         return True
-    texts = {row: text for row, text in enumerate(array.tolist()) if isinstance(text, str)}
+    texts = {row: text for row, text in enumerate(entries) if isinstance(text, str)}
     wrong = [row for row, text in texts.items() if parse_number(text) is None]
     if 0 < 2 * len(wrong) < len(texts):  # left out in silence, it would be missed
         raise ValueError(
@@ -185,14 +202,9 @@ def _is_numeric(file: Path, name: str, column: Any) -> bool:
     return False
 
 
-def _has(array: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which entries are neither None nor NaN."""
-    return np.fromiter((x is not None and x == x for x in array.tolist()), bool, len(array))
-
-
 def _read_times(file: Path, name: str, column: Any) -> Any:
     """Return a column of times, those written as text as datetimes."""
-    array = np.asarray(column)
+    array = _as_array(column)
     is_text = array.dtype.kind in "OUT" and any(isinstance(x, str) for x in array.tolist())
     if not is_text:
         return column
@@ -214,7 +226,7 @@ def _one_label_each(
     file: Path, columns: dict[str, Any], series: str, label: str, batch: RaggedSeries
 ) -> NDArray[Any]:
     """Return the label of each series of the batch."""
-    ids, labels = np.asarray(columns[series]).tolist(), np.asarray(columns[label])
+    ids, labels = _as_array(columns[series]).tolist(), _as_array(columns[label])
     has_label = _has(labels)
     if not has_label.all():
         row = int(has_label.argmin())
