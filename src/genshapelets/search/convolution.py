@@ -22,6 +22,7 @@ from ..offsets import AT_END, FREE, Offsets
 from ..parallel import kernel, one_blas_thread, run_blocks, scratch, u
 from ..paths import Array
 from ._convolution_torch import search_torch
+from .by_channel import pick_by_channel
 from .lattice import fast_length, last_rows, most_offsets, padded_rows, window_taps
 from .problem import L2Problem, energy_density
 from .sums import running_sum, sum_between
@@ -53,14 +54,20 @@ def search_convolution(problem: L2Problem, form: str, device: torch.device) -> O
     start, slope = np.empty((len(paths), n_shapelets)), np.empty((len(paths), n_shapelets))
     index = np.empty((len(paths), n_shapelets), np.int64)
 
+    apart = len(problem.weights) > 1 or problem.level_free.any()
+
     def one_chunk(first: int, last: int) -> None:
-        _pick(
+        found = (
             first, last, correlate(padded_rows(paths, problem.rows, first, last)),
             last_rows(paths, problem.rows, first, last, n_taps) @ flat_end_taps,
             problem.rows, paths.row_offsets, paths.longest, paths.common_step, problem.shift,
-            problem.column_weights, problem.column_level, problem.column, problem.lengths,
-            problem.level_free, problem.weights, start, slope, index,
         )  # fmt: skip
+        if apart:
+            pick_by_channel(
+                *found, problem.lengths, problem.level_free, problem.weights, start, slope, index
+            )
+        else:
+            _pick(*found, problem.weights, problem.lengths, start, slope, index)
 
     with one_blas_thread():
         run_blocks(one_chunk, len(paths), n_blocks=1 + len(paths) * per_path // CHUNK_BYTES)
@@ -122,47 +129,34 @@ def by_spectra(taps: Array, longest: int) -> tuple[Callable[[Array], Array], int
 
 @kernel
 def _pick(
-    first, last, correlation, end_correlation, rows, row_offsets, longest, step, shift,
-    column_weights, column_level, column, lengths, level_free, weights, start, slope, index,
+    first, last, correlation, end_correlation, rows, row_offsets, longest, step, shift, weights,
+    lengths, start, slope, index,
 ):  # fmt: skip
-    """Add the window's energy to the correlations and take the earliest smallest cost."""
-    n_columns, n_channels = column_weights.shape
-    any_level_free = False
+    """Add the window's energy to the correlations and take the earliest smallest cost.
+
+    For one metric and no level-free shapelet: all see the same energy.
+    """
     pieces_of, partial_of = np.empty(len(lengths), np.int64), np.empty(len(lengths))
     for k in range(len(lengths)):
-        any_level_free = any_level_free or level_free[k]
         pieces_of[k] = n_pieces(lengths[k], step)
         partial_of[k] = lengths[k] - (pieces_of[k] - 1) * step
     per_step = 1.0 / step
-    terms, density = np.empty(longest), np.empty((3, n_columns, longest))
-    sums = np.empty((n_columns, 2, longest))
-    integral = np.zeros((longest if any_level_free else 1, n_channels))
+    terms, density, sums = np.empty(longest), np.empty((3, 1, longest)), np.empty((1, 2, longest))
     for series in range(first, last):
         local = series - first
         begin, end = row_offsets[series], row_offsets[series + 1]
         n_rows = end - begin
         last_row = n_rows - 1
         span = last_row * step
-        energy_density(rows, begin, end, shift[series], column_weights, column_level, density)
-        for c in range(n_columns):
-            for row in range(n_rows):
-                terms[row] = step * (
-                    density[0, c, row] + density[1, c, row] + density[2, c, row] / 3.0
-                )
-            running_sum(terms, last_row, sums, c)
-        if any_level_free:
-            for row in range(1, n_rows):
-                for channel in range(n_channels):
-                    integral[row, channel] = integral[row - 1, channel] + 0.5 * step * (
-                        rows[begin + row - 1, channel] + rows[begin + row, channel]
-                    )
+        energy_density(rows, begin, end, shift[series], weights, np.ones(1), density)
+        for row in range(n_rows):
+            terms[row] = step * (density[0, 0, row] + density[1, 0, row] + density[2, 0, row] / 3.0)
+        running_sum(terms, last_row, sums, 0)
         for k in range(len(lengths)):
             length = lengths[k]
             if span <= length:
                 start[series, k], slope[series, k], index[series, k] = 0.0, 0.0, FREE
                 continue
-            c = column[k]
-            weight = weights[min(k, len(weights) - 1)]
             pieces, partial = pieces_of[k], partial_of[k]
             share = partial * per_step
             n_offsets = n_rows - pieces
@@ -173,48 +167,23 @@ def _pick(
             best, best_cost = -1, np.inf
             for offset in range(u(n_offsets)):
                 row = offset + whole
-                cost = sum_between(sums, c, offset, row) + (
+                cost = sum_between(sums, 0, offset, row) + (
                     -2.0 * correlation[k, local, offset]
-                    + e_part * density[0, c, row] + b_part * density[1, c, row]
-                    + d_part * density[2, c, row]
+                    + e_part * density[0, 0, row] + b_part * density[1, 0, row]
+                    + d_part * density[2, 0, row]
                 )  # fmt: skip
-                if level_free[k]:
-                    square = squared_level(
-                        rows, begin, integral, offset, row, row, partial, share, weight
-                    )
-                    cost -= square / length
                 if cost < best_cost:
                     best, best_cost = offset, cost
             row = last_row - pieces
             rest = step - partial
             rest_share = rest * per_step
             end_cost = (
-                sum_between(sums, c, row, last_row) - 2.0 * end_correlation[local, k]
-                - rest * density[0, c, row]
-                - rest * rest_share * (density[1, c, row] + rest_share * density[2, c, row] / 3.0)
+                sum_between(sums, 0, row, last_row) - 2.0 * end_correlation[local, k]
+                - rest * density[0, 0, row]
+                - rest * rest_share * (density[1, 0, row] + rest_share * density[2, 0, row] / 3.0)
             )  # fmt: skip
-            if level_free[k]:
-                square = squared_level(
-                    rows, begin, integral, row, last_row, row, -rest, rest_share, weight
-                )
-                end_cost -= square / length
             if best >= 0 and best_cost <= end_cost:
                 start[series, k], slope[series, k], index[series, k] = best * step, 0.0, best
             else:
                 start[series, k], slope[series, k] = span - length, -1.0
                 index[series, k] = AT_END
-
-
-@kernel
-def squared_level(rows, begin, integral, first_row, last_row, partial_row, time, share, weight):
-    """|int A f|^2 between two rows of a path, plus a signed time after partial_row."""
-    square = 0.0
-    for channel in range(u(rows.shape[1])):
-        here = rows[u(begin) + u(partial_row), channel]
-        rise = rows[u(begin) + u(partial_row) + u(1), channel] - here
-        level = (
-            integral[u(last_row), channel] - integral[u(first_row), channel]
-            + time * (here + 0.5 * share * rise)
-        )  # fmt: skip
-        square += weight[channel] * level * level
-    return square
