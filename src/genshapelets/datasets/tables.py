@@ -84,6 +84,9 @@ def read_table(
                 f"{file} has no column of numbers besides {chosen}; its columns are "
                 f"{list(columns)}. Name the columns of values by channels=[…]."
             )
+    if variable is not None and channels is not None:  # text may name what the file has as numbers
+        entries = {str(entry): entry for entry in _as_array(columns[variable]).tolist()}
+        channels = [entries.get(str(name), name) for name in channels]
     columns[time] = _read_times(file, time, columns[time])
     batch = RaggedSeries.from_long(
         columns, series=series, time=time, channels=channels, variable=variable, value=value
