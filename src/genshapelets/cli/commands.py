@@ -1,0 +1,211 @@
+"""What each command does."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import accuracy_score, r2_score, recall_score, root_mean_squared_error
+
+from .. import ShapeletClassifier, ShapeletRegressor, load
+from ..datasets import read
+from ..datasets.parsing import existing_file
+from ..datasets.tables import TEXT_SUFFIXES, _read_file
+from ..estimators.parameters import check_parameters
+from ..saving import check_writable
+from .terminal import UsageError, output, report, say
+
+COLUMNS = ("series", "time", "label", "channels", "variable", "value")
+
+
+def fit(args: argparse.Namespace) -> None:
+    """Train a model and write it to a file."""
+    _check_out(args.out, args.data, args.checkpoint)
+    if os.path.exists(args.out) and not os.path.isfile(args.out):
+        raise OSError(f"cannot write {args.out}: it is not a plain file.")
+    if os.path.exists(args.out) and not args.force:
+        raise FileExistsError(f"{args.out} exists. Add --force to replace it.")
+    names = ShapeletClassifier().get_params()
+    chosen = {k: v for k, v in vars(args).items() if k in names and v is not None}
+    check_parameters(ShapeletClassifier(**chosen))  # before what takes time
+    series, labels = _read(args, labelled=True)
+    numbers = labels.dtype.kind == "f"
+    if args.label and not args.regress and numbers and (labels % 1 != 0).any():
+        raise UsageError(
+            f"column {args.label!r} of {args.data} holds numbers, not classes. Add --regress."
+        )
+    estimator: Any = ShapeletClassifier
+    if args.regress or (numbers and args.label is None):
+        estimator = ShapeletRegressor
+        if chosen.pop("class_weight", None):
+            raise UsageError("--class-weight is for classes; the targets here are numbers.")
+    model = estimator(**chosen, verbose=int(not args.quiet))
+    with _about(args.data):
+        model.fit(series, labels)
+    model.set_params(n_jobs=None, verbose=0)  # these were for this run
+    model.save(os.path.realpath(args.out))
+    if not args.quiet:
+        say(f"wrote {args.out}, a {estimator.__name__} after {model.n_iter_} epochs.")
+
+
+def predict(args: argparse.Namespace) -> None:
+    """Write predictions as CSV."""
+    _check_out(args.out, args.model, args.data)
+    model = _load(args, predicts=True)
+    if args.proba and not hasattr(model, "classes_"):
+        raise UsageError(f"--proba is for classes; the model {args.model} predicts numbers.")
+    series, _ = _read(args, model)
+    names, columns = ["prediction"], []
+    with _about(args.data):
+        if args.proba:
+            probability = model.predict_proba(series)
+            columns = [model.classes_[probability.argmax(axis=1)].tolist(), *probability.T.tolist()]
+            names += [f"probability_{name}" for name in model.classes_.tolist()]
+        else:
+            columns = [model.predict(series).tolist()]
+    _write_csv(args, series, names, columns)
+
+
+def transform(args: argparse.Namespace) -> None:
+    """Write discrepancies as CSV."""
+    _check_out(args.out, args.model, args.data)
+    model = _load(args)
+    series, _ = _read(args, model)
+    with _about(args.data):
+        columns = model.transform(series).T.tolist()
+    _write_csv(args, series, model.get_feature_names_out().tolist(), columns)
+
+
+def evaluate(args: argparse.Namespace) -> None:
+    """Report how well predictions agree with labels."""
+    model = _load(args, predicts=True)
+    series, labels = _read(args, model, labelled=True)
+    with _about(args.data):
+        predicted = model.predict(series)
+        if not hasattr(model, "classes_"):
+            labels = labels.astype(float)
+            r2 = r2_score(labels, predicted) if len(series) > 1 else math.nan
+            rmse = root_mean_squared_error(labels, predicted)
+            report({"series": len(series), "r2": r2, "rmse": rmse}, args.json)
+            return
+    labels, predicted, known = (x.astype(str) for x in (labels, predicted, model.classes_))
+    found, counts = np.unique(labels, return_counts=True)
+    unknown = np.setdiff1d(found, known).tolist()
+    if len(unknown) == len(found):
+        raise ValueError(
+            f"the labels of {args.data} ({', '.join(unknown[:5])}) are not the classes of "
+            f"{args.model} ({', '.join(known[:5])})."
+        )
+    if unknown:
+        say(f"warning: the model does not know the labels {', '.join(unknown)}.")
+    recall = recall_score(labels, predicted, labels=found, average=None, zero_division=0)
+    figures = {
+        "series": len(series),
+        "accuracy": accuracy_score(labels, predicted),
+        "balanced_accuracy": recall.mean(),
+        "classes": {
+            name: {"series": count, "recall": share}
+            for name, count, share in zip(found.tolist(), counts.tolist(), recall.tolist())
+        },
+    }
+    report(figures, args.json)
+
+
+def info(args: argparse.Namespace) -> None:
+    """Report what a model is."""
+    model = _load(args)
+    default = type(model)().get_params()
+    lengths = model.lengths_ / np.timedelta64(1, "s") if model.has_datetimes_ else model.lengths_
+    figures = {
+        "model": type(model).__name__,
+        **({"classes": model.classes_.tolist()} if hasattr(model, "classes_") else {}),
+        "channels": list(model.channel_names_ or []) or model.n_channels_in_,
+        "times": "datetimes, lengths in seconds" if model.has_datetimes_ else "numbers",
+        "shapelets": len(lengths),
+        "lengths": {"shortest": lengths.min(), "longest": lengths.max()},
+        "epochs": model.n_iter_,
+        "last_epoch": {name: values[-1] for name, values in model.history_.items() if values},
+        "parameters": {k: v for k, v in model.get_params().items() if v != default[k]},
+    }
+    report(figures, args.json)
+
+
+def _load(args: argparse.Namespace, predicts: bool = False) -> Any:
+    model = load(args.model)
+    if predicts and not hasattr(model, "predict"):
+        raise ValueError(f"{args.model} is a {type(model).__name__}: it does not predict.")
+    of_run = {name: getattr(args, name, None) for name in ("n_jobs", "short_series")}
+    return model.set_params(**{k: v for k, v in of_run.items() if v is not None})
+
+
+def _read(args: argparse.Namespace, model: Any = None, labelled: bool = False) -> tuple[Any, Any]:
+    """Read series, and labels if they are needed; without, a table may lack them."""
+    columns = {name: getattr(args, name) for name in COLUMNS if getattr(args, name) is not None}
+    if not args.data.lower().endswith((*TEXT_SUFFIXES, ".parquet")):
+        if columns:
+            raise UsageError(f"--{next(iter(columns))} is for tables; {args.data} is none.")
+    else:
+        needed = ["series", "time", "label"] if labelled else ["series", "time"]
+        missing = [f"--{name}" for name in needed if name not in columns]
+        if missing:
+            there = ", ".join(map(str, _read_file(existing_file(args.data))))
+            raise UsageError(
+                f"the table {args.data} needs {' and '.join(missing)}, names of columns; "
+                f"it has {there}."
+            )
+        if ("variable" in columns) != ("value" in columns):
+            raise UsageError("--variable and --value go together.")
+        if model is not None and model.channel_names_:
+            columns.setdefault("channels", model.channel_names_)
+        if not labelled and "channels" in columns:
+            columns.pop("label", None)
+    with _about(args.data):
+        series, labels = read(args.data, **columns)
+    if labelled and labels is None:
+        raise ValueError(f"{args.data} has no labels (@classLabel and @targetLabel are false).")
+    if model is None and args.channels and args.variable:
+        unseen = np.isnan(series.values).all(axis=0)
+        if unseen.any():
+            raise ValueError(
+                f"column {args.variable!r} of {args.data} never says "
+                f"{args.channels[unseen.argmax()]!r}, or always without a value."
+            )
+    return series, labels
+
+
+def _check_out(out: str | None, *others: str | None) -> None:
+    """Raise what writing would, before any work is done for it."""
+    if out is None:
+        return
+    for other in filter(None, others):
+        if os.path.realpath(out) == os.path.realpath(other):
+            raise UsageError(f"--out {out} would overwrite another file of this command.")
+    if not os.path.exists(out) or os.path.isfile(out) or os.path.isdir(out):
+        check_writable(out)
+
+
+def _write_csv(
+    args: argparse.Namespace, series: Any, names: list[str], columns: list[list[Any]]
+) -> None:
+    ids = np.arange(len(series)) if series.series_ids is None else series.series_ids
+    with output(args.out) as file:
+        writer = csv.writer(file, lineterminator="\n")  # writes floats to the last bit
+        writer.writerow([args.series or "series", *names])
+        writer.writerows(zip(ids.astype(str).tolist(), *columns))
+
+
+@contextmanager
+def _about(path: str) -> Iterator[None]:
+    """Name the file in an error that does not."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        if os.path.basename(path) in str(error):
+            raise
+        raise ValueError(f"{path}: {error}") from error

@@ -1,0 +1,168 @@
+"""Commands and options, and the examples that ``--help`` shows."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Callable
+from typing import Any
+
+from .. import __version__
+from ..estimators.parameters import OPTIONS
+from .commands import evaluate, fit, info, predict, transform
+
+EPILOGS = {
+    "": """examples:
+  genshapelets fit train.ts --out model.gs
+  genshapelets evaluate model.gs test.ts
+  genshapelets predict model.gs new.ts --out predictions.csv
+  genshapelets COMMAND --help
+
+exit status: 0 done, 1 bad data or files, 2 wrong usage, 130 interrupted by Ctrl-C""",
+    "fit": """Ctrl-C ends the training: the best model so far is written, and the exit status is 130.
+A fit with --checkpoint that was killed goes on when the same command is run again.
+
+examples:
+  genshapelets fit train.ts --out model.gs
+  genshapelets fit train.ts --out model.gs --procedure paper --length 0.2 --seed 7
+  genshapelets fit train.ts --out model.gs --checkpoint training.state --jobs 4
+  genshapelets fit stays.csv --out model.gs --series patient --time hour --label died
+  genshapelets fit stays.parquet --out model.gs --series patient --time hour --label days \
+--regress --channels pulse,pressure
+  genshapelets fit events.csv --out model.gs --series patient --time hour --label died \
+--variable test --value result""",
+    "predict": """Writes CSV: series, prediction and, with --proba, the probability of each class.
+Labels in DATA are ignored. Channels with names are found by name.
+
+examples:
+  genshapelets predict model.gs new.ts --proba --out predictions.csv
+  genshapelets predict model.gs stays.csv --series patient --time hour | head""",
+    "transform": """Writes CSV: series, and discrepancy from each shapelet.
+Labels in DATA are ignored. Channels with names are found by name.
+
+examples:
+  genshapelets transform model.gs new.ts --out features.csv
+  genshapelets transform model.gs events.csv --series patient --time hour --variable test \
+--value result""",
+    "evaluate": """examples:
+  genshapelets evaluate model.gs test.ts
+  genshapelets evaluate model.gs test.ts --json
+  genshapelets evaluate model.gs stays.csv --series patient --time hour --label died""",
+    "info": """examples:
+  genshapelets info model.gs
+  genshapelets info model.gs --json""",
+}
+
+
+SHORT = "refuse series too short for the model (default), or hold their last value"
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Make the parser of all commands."""
+    debug = argparse.ArgumentParser(add_help=False)
+    debug.add_argument(
+        "--debug", action="store_true", default=argparse.SUPPRESS, help="show where an error arose"
+    )
+    looks: dict[str, Any] = {
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "allow_abbrev": False,
+        "parents": [debug],
+    }
+    parser = argparse.ArgumentParser(
+        "genshapelets",
+        description="Classify or predict time series by learnt shapelets.",
+        epilog=EPILOGS[""],
+        **looks,
+    )
+    parser.add_argument("--version", action="version", version=f"genshapelets {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    def command(name: str, run: Callable[[argparse.Namespace], None], what: str) -> Any:
+        one = commands.add_parser(name, help=what, description=what, epilog=EPILOGS[name], **looks)
+        one.set_defaults(run=run)
+        if name != "fit":
+            one.add_argument("model", metavar="MODEL", help="file written by fit")
+        if name != "info":
+            _add_data(one)
+            if name != "fit":
+                one.add_argument("--short-series", choices=OPTIONS["short_series"], help=SHORT)
+        if name in ("predict", "transform"):
+            one.add_argument("--out", metavar="FILE", help="write here, not to standard output")
+        if name in ("evaluate", "info"):
+            one.add_argument("--json", action="store_true", help="write JSON")
+        return one
+
+    fitting = command("fit", fit, "Learn a model from series and their labels.")
+    predicting = command("predict", predict, "Predict the label of each series.")
+    command("transform", transform, "Give the discrepancy of each series from each shapelet.")
+    command("evaluate", evaluate, "Compare predictions with labels.")
+    command("info", info, "Say what a model is.")
+    predicting.add_argument(
+        "--proba", action="store_true", help="give probabilities of the classes"
+    )
+    _add_training(fitting)
+    return parser
+
+
+def _add_data(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("data", metavar="DATA", help="a .ts, .csv[.gz], .tsv[.gz] or .parquet file")
+    table = parser.add_argument_group("columns of a table (CSV, TSV or Parquet)")
+    table.add_argument("--series", metavar="COL", help="which series a row belongs to")
+    table.add_argument("--time", metavar="COL", help="when: numbers or ISO date-times")
+    table.add_argument("--label", metavar="COL", help="label, the same in all rows of a series")
+    table.add_argument(
+        "--channels", metavar="A,B,C", type=_names, help="values; default: all numbers"
+    )
+    table.add_argument("--variable", metavar="COL", help="which channel, if a row is one value")
+    table.add_argument("--value", metavar="COL", help="that value")
+    parser.add_argument("--jobs", dest="n_jobs", metavar="N", type=int, help="threads; -1: all")
+
+
+def _add_training(fit: argparse.ArgumentParser) -> None:
+    fit.add_argument("--out", metavar="MODEL", required=True, help="file to write the model to")
+    fit.add_argument("--force", action="store_true", help="replace the file if it exists")
+    fit.add_argument("--regress", action="store_true", help="predict numbers (a .ts file tells)")
+    for name, what in {
+        "procedure": "how to train: ours, or that of Kidger, Morrill and Lyons (2020)",
+        "discrepancy": "distance in continuous time (default), or over samples",
+        "metric": "what l2 learns: nothing, a scale for each channel (default), or a matrix",
+        "search": "as many places as there are observations (default), or the very best",
+    }.items():
+        fit.add_argument(f"--{name}", choices=OPTIONS[name], help=what)
+    fit.add_argument(
+        "--shapelets", dest="n_shapelets", metavar="N", type=_count, help="number of shapelets"
+    )
+    fit.add_argument(
+        "--epochs", dest="max_epochs", metavar="N", type=_count, help="passes through the data"
+    )
+    fit.add_argument(
+        "--length", dest="initial_length", metavar="F[,F]", type=_fractions,
+        help="where lengths start, as fractions of the longest series",
+    )  # fmt: skip
+    fit.add_argument("--gamma", metavar="G", type=float, help="strength of regularisation")
+    fit.add_argument("--class-weight", choices=["balanced"], help="give rare classes more weight")
+    fit.add_argument("--checkpoint", metavar="FILE", help="keep the state of training here")
+    fit.add_argument(
+        "--seed", dest="random_state", metavar="N", type=int, default=0, help="default: 0"
+    )
+    fit.add_argument("--quiet", action="store_true", help="show no progress")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"must be a whole number above 0; got {text!r}")
+    return int(text)
+
+
+def _fractions(text: str) -> float | tuple[float, ...]:
+    try:
+        ends = tuple(map(float, text.split(",")))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be one or two numbers; got {text!r}") from None
+    return ends if len(ends) > 1 else ends[0]
+
+
+def _names(text: str) -> list[str]:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("must be names of columns; got nothing")
+    return next(csv.reader([text], skipinitialspace=True))  # a name with a comma may be quoted

@@ -1,0 +1,537 @@
+"""The command line, as a shell user meets it."""
+
+import csv
+import io
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from genshapelets import ShapeletTransformer, __version__, load
+from genshapelets.cli import main
+from genshapelets.cli.options import EPILOGS, make_parser
+
+TINY = ["--shapelets", "3", "--epochs", "3", "--jobs", "1"]
+COLUMNS = ["--series", "who", "--time", "when"]
+posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and pipes")
+
+
+def bumps(n, n_channels=1, seed=0):
+    """Noise of differing lengths; every second series has a bump in channel 0."""
+    random = np.random.default_rng(seed)
+    series = [
+        random.normal(scale=0.1, size=(n_channels, random.integers(16, 20))) for _ in range(n)
+    ]
+    for one in series[1::2]:
+        one[0, 5:10] += 1.0
+    return series
+
+
+def write_ts(file, series, labels, header="@classLabel true flat bump"):
+    lines = [
+        ":".join(",".join(map(repr, channel.tolist())) for channel in one) + f":{label}"
+        for one, label in zip(series, labels, strict=True)
+    ]
+    dimensions = f"@dimensions {len(series[0])}\n"
+    file.write_text(f"{dimensions}{header}\n@data\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    return str(file)
+
+
+def frame(n, days=False):
+    """Long table of two channels, with ids that a CSV file must quote."""
+    parts = [
+        pd.DataFrame(
+            {
+                "who": f'stay "{i}", ward',
+                "when": np.arange(one.shape[1]),
+                "pulse": one[0],
+                "pressure": one[1],
+                "died": i % 2,
+                "days": 1.5 + i % 2,
+            }
+        )
+        for i, one in enumerate(bumps(n, 2))
+    ]
+    table = pd.concat(parts, ignore_index=True)
+    if days:
+        table["when"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(table["when"], "D")
+    return table
+
+
+def events(table):
+    return table.melt(["who", "when", "died", "days"], var_name="test", value_name="result")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("cli")
+
+
+@pytest.fixture(scope="module")
+def data(folder):
+    return write_ts(folder / "train.ts", bumps(8), ["flat", "bump"] * 4)
+
+
+@pytest.fixture(scope="module")
+def model(folder, data):
+    assert main(["fit", data, "--out", str(folder / "model.gs"), "--quiet", *TINY]) == 0
+    return str(folder / "model.gs")
+
+
+@pytest.fixture(scope="module")
+def table_model(folder):
+    frame(8).to_csv(folder / "stays.csv", index=False)
+    out = str(folder / "stays.gs")
+    columns = [*COLUMNS, "--label", "died", "--channels", "pulse,pressure"]
+    assert main(["fit", str(folder / "stays.csv"), *columns, "--out", out, "--quiet", *TINY]) == 0
+    return out
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command; return its status, standard output and standard error."""
+
+    def run(*arguments):
+        try:
+            status = main([str(argument) for argument in arguments])
+        except SystemExit as stop:  # argparse
+            status = stop.code
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return run
+
+
+@pytest.fixture
+def fails(run):
+    """Run a command that must fail in one line; return the line."""
+
+    def fails(*arguments, status=1):
+        got, out, err = run(*arguments)
+        assert (got, out) == (status, "")
+        assert err.startswith("genshapelets: error: ") and err.count("\n") == 1, err
+        return err
+
+    return fails
+
+
+def rows_of(text):
+    return list(csv.reader(io.StringIO(text)))
+
+
+# ------------------------------------------------------------------ what the commands do
+
+
+def test_fit_says_what_it_does_on_standard_error(run, data, tmp_path):
+    status, out, err = run("fit", data, "--out", tmp_path / "m", *TINY)
+    assert (status, out) == (0, "")
+    assert "epoch 3/3" in err and f"wrote {tmp_path / 'm'}" in err
+    assert run("fit", data, "--out", tmp_path / "q", "--quiet", *TINY) == (0, "", "")
+    one, other = load(tmp_path / "m"), load(tmp_path / "q")  # both of seed 0
+    np.testing.assert_array_equal(one.shapelets_, other.shapelets_)
+
+
+def test_fit_hands_its_options_to_the_estimator(fails, data, tmp_path, monkeypatch):
+    parameters = {}
+
+    def fit(estimator, *_):
+        parameters.update(estimator.get_params())
+        raise ValueError("enough")
+
+    monkeypatch.setattr("genshapelets.ShapeletClassifier.fit", fit)
+    wanted = {
+        "--procedure paper": ("procedure", "paper"),
+        "--shapelets 5": ("n_shapelets", 5),
+        "--epochs 6": ("max_epochs", 6),
+        "--length 0.2,0.3": ("initial_length", (0.2, 0.3)),
+        "--metric full": ("metric", "full"),
+        "--discrepancy l2": ("discrepancy", "l2"),
+        "--search exact": ("search", "exact"),
+        "--gamma 0.5": ("gamma", 0.5),
+        "--class-weight balanced": ("class_weight", "balanced"),
+        "--checkpoint state": ("checkpoint", "state"),
+        "--seed 7": ("random_state", 7),
+        "--jobs 2": ("n_jobs", 2),
+        "--quiet": ("verbose", 0),
+    }
+    fails("fit", data, "--out", tmp_path / "m", *" ".join(wanted).split())
+    assert {name: parameters[name] for name, _ in wanted.values()} == dict(wanted.values())
+    fails("fit", data, "--out", tmp_path / "m", "--length", "0.2")
+    assert (parameters["initial_length"], parameters["random_state"]) == (0.2, 0)
+
+
+def test_predict_writes_csv(run, model, data, tmp_path):
+    status, out, err = run("predict", model, data, "--proba")
+    assert (status, err) == (0, "")
+    header, *rows = rows_of(out)
+    assert header == ["series", "prediction", "probability_bump", "probability_flat"]
+    assert [row[0] for row in rows] == [str(i) for i in range(8)]
+    fitted = load(model)
+    series = [one[0].tolist() for one in bumps(8)]
+    np.testing.assert_array_equal(
+        np.array([row[2:] for row in rows], float), fitted.predict_proba(series)
+    )
+    assert [row[1] for row in rows] == fitted.predict(series).tolist()
+    file = tmp_path / "p.csv"
+    assert run("predict", model, data, "--out", file) == (0, "", "")
+    assert rows_of(file.read_text()) == [row[:2] for row in rows_of(out)]
+    assert os.listdir(tmp_path) == ["p.csv"]
+
+
+def test_transform_writes_a_column_for_each_shapelet(run, model, data):
+    status, out, err = run("transform", model, data)
+    assert (status, err) == (0, "")
+    header, *rows = rows_of(out)
+    assert header == ["series", "shapelet_0", "shapelet_1", "shapelet_2"]
+    want = load(model).transform([one[0].tolist() for one in bumps(8)])
+    np.testing.assert_array_equal(np.array([row[1:] for row in rows], float), want)
+
+
+def test_evaluate_classes(run, model, tmp_path):
+    labels = ["flat", "bump", "flat", "bump", "bump", "bump"]  # one is wrong on purpose
+    file = write_ts(tmp_path / "t.ts", bumps(6), labels)
+    status, out, err = run("evaluate", model, file, "--json")
+    assert (status, err) == (0, "")
+    figures = json.loads(out)
+    hits = load(model).predict([one[0].tolist() for one in bumps(6)]) == labels
+    recall = {name: np.mean(hits[np.array(labels) == name]) for name in ("bump", "flat")}
+    assert figures["series"] == 6
+    assert figures["accuracy"] == pytest.approx(hits.mean())
+    assert figures["balanced_accuracy"] == pytest.approx(np.mean(list(recall.values())))
+    assert figures["classes"]["bump"] == {"series": 4, "recall": pytest.approx(recall["bump"])}
+    assert figures["classes"]["flat"] == {"series": 2, "recall": pytest.approx(recall["flat"])}
+    status, out, _ = run("evaluate", model, file)
+    assert status == 0 and "balanced_accuracy:" in out and "bump: series 4, recall" in out
+
+
+def test_evaluate_with_labels_that_the_model_does_not_know(run, fails, model, tmp_path):
+    other = "@classLabel true flat bump dent"
+    file = write_ts(tmp_path / "t.ts", bumps(3), ["flat", "bump", "dent"], other)
+    status, out, err = run("evaluate", model, file, "--json")
+    assert status == 0 and "warning: the model does not know the labels dent" in err
+    assert json.loads(out)["classes"]["dent"] == {"series": 1, "recall": 0.0}
+    file = write_ts(tmp_path / "u.ts", bumps(2), ["dent", "dent"], other)
+    err = fails("evaluate", model, file)
+    assert "(dent) are not the classes" in err and "(bump, flat)" in err
+
+
+def test_info(run, model, table_model):
+    status, out, err = run("info", model)
+    assert (status, err) == (0, "")
+    for said in ("ShapeletClassifier", "bump, flat", "max_epochs 3, n_shapelets 3"):
+        assert said in out
+    status, out, _ = run("info", table_model, "--json")
+    figures = json.loads(out)
+    assert figures["channels"] == ["pulse", "pressure"] and figures["classes"] == [0, 1]
+    assert figures["shapelets"] == figures["epochs"] == 3
+    assert 0 < figures["lengths"]["shortest"] <= figures["lengths"]["longest"]
+    assert set(figures["last_epoch"]) > {"loss", "accuracy"}
+    assert figures["parameters"] == {"n_shapelets": 3, "max_epochs": 3, "random_state": 0}
+
+
+def test_targets_of_a_ts_file_mean_regression(run, fails, tmp_path):
+    targets = [1.0, 2.0] * 4  # whole numbers, too
+    file = write_ts(tmp_path / "r.ts", bumps(8), targets, "@targetLabel true")
+    out = tmp_path / "m"
+    assert run("fit", file, "--out", out, "--quiet", *TINY)[0] == 0
+    figures = json.loads(run("evaluate", out, file, "--json")[1])
+    fitted, series = load(out), [one[0].tolist() for one in bumps(8)]
+    assert figures["r2"] == pytest.approx(fitted.score(series, targets))
+    rmse = np.sqrt(np.mean((fitted.predict(series) - targets) ** 2))
+    assert figures["rmse"] == pytest.approx(rmse)
+    rows = rows_of(run("predict", out, file)[1])
+    assert [float(row[1]) for row in rows[1:]] == fitted.predict(series).tolist()
+    assert json.loads(run("info", out, "--json")[1])["model"] == "ShapeletRegressor"
+    one = write_ts(tmp_path / "one.ts", bumps(1), [1.0], "@targetLabel true")
+    assert json.loads(run("evaluate", out, one, "--json")[1])["r2"] is None  # JSON has no NaN
+    assert "--proba is for classes" in fails("predict", out, file, "--proba", status=2)
+    weight = ["--class-weight", "balanced"]
+    assert "for classes" in fails("fit", file, "--out", tmp_path / "n", *weight, status=2)
+
+
+# ------------------------------------------------------------------ tables
+
+
+def test_a_table_finds_the_channels_of_the_model_by_name(run, table_model, folder, tmp_path):
+    status, out, err = run("predict", table_model, folder / "stays.csv", *COLUMNS)
+    assert (status, err) == (0, "")
+    header, *rows = rows_of(out)
+    assert header == ["who", "prediction"]
+    assert [row[0] for row in rows] == [f'stay "{i}", ward' for i in range(8)]
+    unlabelled = frame(8)[["pressure", "when", "who", "pulse"]].assign(died=np.nan)
+    unlabelled.to_csv(tmp_path / "new.csv", index=False)
+    for label in ([], ["--label", "died"]):
+        assert run("predict", table_model, tmp_path / "new.csv", *COLUMNS, *label)[1] == out
+    frame(8).to_parquet(tmp_path / "new.parquet")
+    assert run("predict", table_model, tmp_path / "new.parquet", *COLUMNS)[1] == out
+    events(frame(8)).to_csv(tmp_path / "events.csv", index=False)
+    form = ["--variable", "test", "--value", "result"]
+    assert run("predict", table_model, tmp_path / "events.csv", *COLUMNS, *form)[1] == out
+    figures = run("evaluate", table_model, folder / "stays.csv", *COLUMNS, "--label", "died")[1]
+    assert "0: series 4" in figures and "1: series 4" in figures
+
+
+def test_a_table_of_datetimes(run, fails, table_model, tmp_path):
+    frame(8, days=True).to_csv(tmp_path / "days.csv", index=False)
+    table, out = tmp_path / "days.csv", tmp_path / "m"
+    columns = [*COLUMNS, "--channels", "pulse, pressure"]
+    status, _, err = run("fit", table, *columns, "--label", "died", "--out", out, *TINY, "--quiet")
+    assert (status, err) == (0, "")
+    assert run("predict", out, table, *COLUMNS)[0] == 0
+    figures = json.loads(run("info", out, "--json")[1])
+    assert figures["times"] == "datetimes, lengths in seconds"
+    assert 86400 < figures["lengths"]["longest"] < 20 * 86400
+    assert "days.csv" in (err := fails("predict", table_model, table, *COLUMNS))
+    assert "times are numbers; those of X are datetimes" in err
+
+
+def test_a_parquet_table_of_variables_and_values(run, fails, tmp_path):
+    table, out = tmp_path / "events.parquet", tmp_path / "m"
+    long = events(frame(8))
+    long["test"] = long["test"].map({"pulse": 2, "pressure": 10})  # names that are numbers
+    long.to_parquet(table)
+    columns = [*COLUMNS, "--variable", "test", "--value", "result"]
+    target = ["--label", "days", "--regress"]
+    assert run("fit", table, *columns, *target, "--out", out, "--quiet", *TINY)[0] == 0
+    assert load(out).channel_names_ == ("2", "10")
+    status, predictions, _ = run("predict", out, table, *columns)
+    assert status == 0
+    swapped = [*columns, *target, "--channels", "10,2"]
+    assert run("fit", table, *swapped, "--out", tmp_path / "s", "--quiet", *TINY)[0] == 0
+    assert load(tmp_path / "s").channel_names_ == ("10", "2")
+    long[long["test"] == 2].to_parquet(tmp_path / "part.parquet")  # channel 10 is not observed
+    assert run("predict", out, tmp_path / "part.parquet", *columns)[0] == 0
+    err = fails("fit", table, *columns, *target, "--channels", "2,11", "--out", tmp_path / "n")
+    assert "never says '11'" in err
+    assert "go together" in fails("predict", out, table, *columns[:-2], status=2)
+
+
+def test_columns_that_are_wanted_or_not_there(fails, table_model, model, data, folder, tmp_path):
+    table, out = folder / "stays.csv", tmp_path / "m"
+    err = fails("fit", table, "--out", out, status=2)
+    assert "needs --series and --time and --label" in err
+    assert "it has who, when, pulse, pressure, died, days" in err
+    assert "needs --label" in fails("evaluate", table_model, table, *COLUMNS, status=2)
+    err = fails("fit", table, *COLUMNS, "--label", "dead", "--out", out)
+    assert "stays.csv has no column 'dead'" in err and "'days'" in err
+    assert "is for tables" in fails("fit", data, "--label", "y", "--out", out, status=2)
+    frame(4).drop(columns="pulse").to_csv(tmp_path / "less.csv", index=False)
+    err = fails("predict", table_model, tmp_path / "less.csv", *COLUMNS)
+    assert "less.csv has no column 'pulse'" in err
+    err = fails("predict", table_model, table, *COLUMNS, "--channels", "pulse")
+    assert "stays.csv: X has 1 channels, but ShapeletClassifier was fitted on 2" in err
+    err = fails("fit", table, *COLUMNS, "--label", "days", "--out", out, status=2)
+    assert "'days'" in err and "Add --regress" in err
+    assert not out.exists()
+
+
+# ------------------------------------------------------------------ what may be wrong
+
+
+def test_broken_ts_files_get_the_line_number(fails, data, tmp_path):
+    lines = Path(data).read_text(encoding="utf-8").splitlines()
+    lines[5] = lines[5].replace(",", ",x", 1)
+    broken = tmp_path / "broken.ts"
+    broken.write_text("\n".join(lines))
+    assert f"{broken}, line 6: " in fails("fit", broken, "--out", tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
+def test_another_number_of_channels(fails, model, tmp_path):
+    file = write_ts(tmp_path / "two.ts", bumps(2, 2), ["flat", "bump"])
+    for command in ("predict", "transform", "evaluate"):
+        err = fails(command, model, file)
+        assert "two.ts: X has 2 channels, but ShapeletClassifier was fitted on 1" in err
+
+
+def test_a_failure_leaves_the_output_as_it_was(run, fails, model, data, tmp_path, monkeypatch):
+    out = tmp_path / "old.csv"
+    out.write_text("old")
+    bad = write_ts(tmp_path / "two.ts", bumps(2, 2), ["flat", "bump"])
+    fails("predict", model, bad, "--out", out)
+
+    def full(*_):
+        raise OSError(28, "No space left on device", str(out))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", full)
+        err = fails("predict", model, data, "--out", out)
+        assert err == f"genshapelets: error: {out}: No space left on device\n"
+        fails("fit", data, "--out", tmp_path / "m", "--quiet", *TINY)
+    assert out.read_text() == "old"
+    assert sorted(os.listdir(tmp_path)) == ["old.csv", "two.ts"]
+    assert run("predict", model, data, "--out", out)[0] == 0
+    assert out.read_text().startswith("series,prediction\n")
+
+
+def test_fit_replaces_a_file_only_by_force(run, fails, data, tmp_path):
+    out = tmp_path / "m"
+    out.write_text("precious")
+    assert "m exists. Add --force" in fails("fit", data, "--out", out)
+    assert out.read_text() == "precious"
+    assert "another file of this command" in fails("fit", data, "--out", data, "--force", status=2)
+    assert run("fit", data, "--out", out, "--force", "--quiet", *TINY)[0] == 0
+    assert load(out).n_iter_ == 3
+
+
+def test_whether_a_model_can_be_written_is_known_before_training(
+    fails, data, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("genshapelets.ShapeletClassifier.fit", lambda *_: pytest.fail("trained"))
+    err = fails("fit", data, "--out", tmp_path / "nowhere" / "m")
+    assert f"there is no directory {tmp_path / 'nowhere'}" in err
+    assert "is a directory" in fails("fit", data, "--out", tmp_path)
+    if os.name == "posix":
+        assert "not a plain file" in fails("fit", data, "--out", os.devnull, "--force")
+    assert "parameter" in fails(
+        "fit", data, "--out", tmp_path / "m", "--search", "exact", "--discrepancy", "classical"
+    )
+
+
+def test_files_that_are_not_what_they_should_be(fails, run, model, data, tmp_path):
+    half = tmp_path / "half.gs"
+    half.write_bytes(Path(model).read_bytes()[:-100])
+    assert f"{half} is not a genshapelets file, or only a part of one" in fails("info", half)
+    assert "there is no file" in fails("predict", model, tmp_path / "none.ts")
+    assert "there is no file" in fails("predict", tmp_path / "none.gs", data)
+    assert "is not a genshapelets file" in fails("predict", data, model)  # the wrong way round
+    assert "must end in .ts" in fails("fit", half, "--out", tmp_path / "m")
+    empty = tmp_path / "empty.csv"
+    empty.touch()
+    assert "empty.csv is empty" in fails("predict", model, empty, *COLUMNS)
+    file = tmp_path / "bare.ts"
+    file.write_text("@classLabel false\n@data\n" + ",".join("1234567890" * 2) + "\n")
+    assert "bare.ts has no labels" in fails("fit", file, "--out", tmp_path / "m")
+    assert "bare.ts has no labels" in fails("evaluate", model, file)
+    assert run("predict", model, file)[0] == 0
+    ShapeletTransformer(n_shapelets=2).fit(np.ones((2, 1, 9)).cumsum(2)).save(tmp_path / "t")
+    assert "ShapeletTransformer: it does not predict" in fails("predict", tmp_path / "t", file)
+    assert run("transform", tmp_path / "t", file)[0] == 0
+
+
+def test_series_too_short_for_the_model(run, fails, model, tmp_path):
+    file = write_ts(tmp_path / "short.ts", [np.ones((1, 2))], ["flat"])
+    assert "short.ts: series 0 spans 1, less than every" in fails("predict", model, file)
+    assert run("predict", model, file, "--short-series", "hold")[0] == 0
+
+
+def test_debug_shows_where_an_error_arose(run, tmp_path):
+    for arguments in (["info", tmp_path / "x", "--debug"], ["--debug", "info", tmp_path / "x"]):
+        status, out, err = run(*arguments)
+        assert (status, out) == (1, "")
+        assert err.startswith("Traceback") and "genshapelets: error: there is no file" in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "",
+        "dance",
+        "fit train.ts",
+        "fit train.ts --out m --shapelets 0",
+        "fit train.ts --out m --length half",
+        "fit train.ts --out m --metric euclid",
+        "fit train.ts --out m --channels=",
+        "predict model.gs",
+    ],
+)
+def test_wrong_usage(run, arguments):
+    status, out, err = run(*arguments.split())
+    assert (status, out) == (2, "")
+    assert err.startswith("usage: genshapelets") and "error: " in err
+
+
+# ------------------------------------------------------------------ help
+
+
+def test_version(run):
+    assert run("--version") == (0, f"genshapelets {__version__}\n", "")
+
+
+@pytest.mark.parametrize("command", list(EPILOGS))
+def test_help_shows_examples_that_parse(run, command):
+    status, out, err = run(*command.split(), "--help")
+    assert (status, err) == (0, "") and out.isascii()
+    examples = [line for line in out.splitlines() if line.startswith("  genshapelets ")]
+    assert len(examples) >= 2
+    for example in examples:
+        arguments = shlex.split(example.partition("|")[0])[1:]
+        if arguments != ["COMMAND", "--help"]:
+            make_parser().parse_args(arguments)
+            assert command in ("", arguments[0])
+
+
+# ------------------------------------------------------------------ a real process
+
+GENSHAPELETS = [sys.executable, "-m", "genshapelets"]
+
+
+@posix
+def test_interrupted_training_saves_the_best_model_so_far(data, tmp_path):
+    import pty
+
+    ours, theirs = pty.openpty()  # progress is live on a terminal only
+    out = tmp_path / "m"
+    endless = ["--shapelets", "3", "--epochs", "1000000", "--jobs", "1"]
+    with subprocess.Popen(
+        [*GENSHAPELETS, "fit", data, "--out", str(out), *endless],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+    ) as process:
+        os.close(theirs)
+        err = b""
+        while b"left" not in err:
+            err += os.read(ours, 4096)
+        process.send_signal(signal.SIGINT)
+        with suppress(OSError):  # when the terminal is closed
+            while part := os.read(ours, 4096):
+                err += part
+        printed = process.stdout.read()
+    os.close(ours)
+    assert (process.returncode, printed) == (130, b"")
+    assert b"warning: training was interrupted after" in err and b"Traceback" not in err
+    assert 0 < load(out).n_iter_ < 1000000
+
+
+@posix
+def test_an_interrupt_before_training_writes_nothing(run, data, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "genshapelets.cli.commands.read", lambda *_, **__: signal.raise_signal(signal.SIGINT)
+    )
+    before = signal.getsignal(signal.SIGINT)
+    status, out, err = run("fit", data, "--out", tmp_path / "m")
+    assert (status, out, err) == (130, "", "genshapelets: interrupted; no file was written.\n")
+    assert signal.getsignal(signal.SIGINT) is before and not (tmp_path / "m").exists()
+
+
+@posix
+def test_a_pipe_that_breaks_ends_the_process_quietly(model, data):
+    reader, writer = os.pipe()
+    os.close(reader)
+    predict = [*GENSHAPELETS, "predict", model, data]
+    done = subprocess.run(predict, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_an_error_is_one_line_on_standard_error(model, tmp_path):
+    predict = [*GENSHAPELETS, "predict", model, str(tmp_path / "none.ts")]
+    done = subprocess.run(predict, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"genshapelets: error: there is no file {tmp_path / 'none.ts'}.\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+def test_standard_output_that_is_full(capsys, model, data, monkeypatch):
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert main(["predict", model, data]) == 1
+    assert capsys.readouterr().err == "genshapelets: error: No space left on device\n"
