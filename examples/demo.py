@@ -2,39 +2,25 @@
 
 JapaneseVowels comes with the package aeon, nothing is downloaded: nine men say two vowels, and each
 utterance is a series of 7 to 29 samples of 12 cepstral coefficients. Values are dropped at random,
-in each channel at places of its own. We learn shapelets, their lengths, a weight for each channel
-and a linear head, then draw some shapelets over the training series they have come to resemble.
+in each channel at places of its own. A ShapeletClassifier with default settings learns from what is
+left; then we draw some of its shapelets over the training series they have come to resemble.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-import torch
 from aeon.datasets import load_japanese_vowels
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
-from torch import nn
 
-from genshapelets import (
-    GeneralisedShapeletTransform,
-    L2Discrepancy,
-    Paths,
-    RaggedSeries,
-    interpolate,
-    interpretable_regularisation,
-)
+from genshapelets import RaggedSeries, ShapeletClassifier
 
-Split = tuple[list[np.ndarray], np.ndarray]  # series (channels, times), labels
-
-N_SHAPELETS, N_KNOTS = 60, 12
-N_STEPS = 120
 DROPPED = 0.3
 
 # Okabe and Ito's colours, which everybody can tell apart: blue, vermilion, green.
@@ -44,25 +30,36 @@ YELLOW = "#F0E442"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--output", type=Path, default=Path("demo.png"), help="where to draw")
-    output = parser.parse_args().output
+    parser.add_argument("--output", type=Path, default=Path(), help="folder to write to")
+    parser.add_argument("--epochs", type=int, help="train for fewer, for a quick look")
+    arguments = parser.parse_args()
     begun = time.perf_counter()
 
-    complete = [load_japanese_vowels(split=split) for split in ("train", "test")]
+    complete, speakers = load_japanese_vowels(split="train")
+    complete_test, speakers_test = load_japanese_vowels(split="test")
     random = np.random.default_rng(0)
-    dropped = [(drop_values(x, random), y) for x, y in complete]
+    dropped, dropped_test = (drop_values(x, random) for x in (complete, complete_test))
 
-    print("complete data")
-    on_complete = train_and_test(*complete)
-    print(f"\n{percent(DROPPED)} of the values dropped")
-    on_dropped = train_and_test(*dropped)
+    accuracies = []
+    for name, train, test in (
+        ("complete data", complete, complete_test),
+        (f"{percent(DROPPED)} of the values dropped", dropped, dropped_test),
+    ):
+        series = RaggedSeries.from_arrays(train)
+        print(f"{name}: {series}", flush=True)
+        model = ShapeletClassifier(random_state=0, max_epochs=arguments.epochs, verbose=1)
+        model.fit(series, speakers)
+        accuracies.append((name, model.score(test, speakers_test)))
 
-    print(f"\naccuracy on the {len(complete[1][1])} test series, nine speakers")
-    print(f"  complete data               {percent(on_complete.accuracy, 1)}")
-    print(f"  {percent(DROPPED)} of the values dropped  {percent(on_dropped.accuracy, 1)}")
+    print(f"\naccuracy on the {len(speakers_test)} test series, nine speakers")
+    for name, accuracy in accuracies:
+        print(f"  {name:30}{percent(accuracy, 1)}")
 
-    draw(on_dropped, *complete[0], output)
-    print(f"\nWritten: {output} (learnt shapelets over the training series they match best)")
+    picture, file = arguments.output / "demo.png", arguments.output / "demo.safetensors"
+    draw(model, dropped, complete, speakers, picture)
+    model.save(file)
+    print(f"\nWritten: {picture} (learnt shapelets over the training series they match best)")
+    print(f"         {file} (the model; genshapelets info {file})")
     print(f"{time.perf_counter() - begun:.0f} seconds in all")
 
 
@@ -75,131 +72,32 @@ def drop_values(arrays: list[np.ndarray], random: np.random.Generator) -> list[n
     return [np.where(random.random(x.shape) < DROPPED, np.nan, x) for x in arrays]
 
 
-# Data
-
-
-class Standardised:
-    """Series with channels of mean 0 and variance 1, judged by the observed training values."""
-
-    def __init__(self, arrays: list[np.ndarray]) -> None:
-        observed = RaggedSeries.from_arrays(arrays).values
-        self.mean, self.scale = np.nanmean(observed, axis=0), np.nanstd(observed, axis=0)
-
-    def __call__(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
-        return [(x - self.mean[:, None]) / self.scale[:, None] for x in arrays]
-
-
-def random_windows(paths: Paths, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Shapelets to start from: windows of the training paths, values and lengths."""
-    chosen = random.integers(len(paths), size=N_SHAPELETS)
-    lengths = paths.spans[chosen] * random.uniform(0.3, 0.8, N_SHAPELETS)
-    starts = random.uniform(0.0, paths.spans[chosen] - lengths)
-    times = (paths.origin[chosen] + starts)[:, None] + np.linspace(0.0, lengths, N_KNOTS).T
-    return paths[chosen].evaluate(times), lengths
-
-
-# Model
-
-
-class ShapeletClassifier(nn.Module):
-    """A linear head on the logarithms of the discrepancies."""
-
-    def __init__(self, transform: GeneralisedShapeletTransform, n_classes: int) -> None:
-        super().__init__()
-        self.transform = transform
-        self.scale = nn.BatchNorm1d(transform.shapelets.n_shapelets, affine=False)
-        self.head = nn.Linear(transform.shapelets.n_shapelets, n_classes)
-
-    def forward(self, paths: Paths) -> tuple[torch.Tensor, torch.Tensor]:
-        discrepancy = self.transform(paths).discrepancy
-        features = self.scale(torch.log(discrepancy + 1e-5))
-        return self.head(nn.functional.dropout(features, 0.3, self.training)), discrepancy
-
-
-@dataclass(frozen=True)
-class Trained:
-    model: ShapeletClassifier
-    standardise: Standardised
-    series: RaggedSeries
-    paths: Paths
-    classes: np.ndarray
-    accuracy: float
-
-
-def train_and_test(train: Split, test: Split) -> Trained:
-    """Learn from the training part, score on the test part, which decides nothing."""
-    torch.manual_seed(0)
-    standardise = Standardised(train[0])
-    series = RaggedSeries.from_arrays(standardise(train[0]))
-    paths = interpolate(series)
-    print(series)
-
-    classes, target = np.unique(train[1], return_inverse=True)
-    values, lengths = random_windows(paths, np.random.default_rng(0))
-    transform = GeneralisedShapeletTransform.from_shapelets(
-        values.astype(np.float32),
-        lengths,
-        discrepancy=L2Discrepancy(series.n_channels),
-        max_length=paths.spans.max(),
-    )
-    model = ShapeletClassifier(transform, len(classes))
-    fit(model, paths, torch.from_numpy(target))
-
-    learnt = transform.shapelets.lengths.detach().numpy()
-    change = np.abs(learnt / lengths - 1.0)
-    print(
-        f"  lengths went from {lengths.min():.1f} .. {lengths.max():.1f} samples to "
-        f"{learnt.min():.1f} .. {learnt.max():.1f}; each moved by {percent(np.median(change))} "
-        f"in the median, {percent(change.max())} at most"
-    )
-    model.eval()
-    with torch.no_grad():
-        scores, _ = model(interpolate(RaggedSeries.from_arrays(standardise(test[0]))))
-    accuracy = float((classes[scores.argmax(dim=1)] == test[1]).mean())
-    return Trained(model, standardise, series, paths, classes, accuracy)
-
-
-def fit(model: ShapeletClassifier, paths: Paths, target: torch.Tensor) -> None:
-    """Train on all series at once. The settings were chosen on folds of the training part."""
-    shapelets = model.transform.shapelets
-    optimiser = torch.optim.Adam(
-        [
-            {"params": shapelets.values, "lr": 0.005},
-            {"params": shapelets.raw_lengths, "lr": 0.02},
-            {"params": model.transform.discrepancy.parameters(), "lr": 0.005},
-            {"params": model.head.parameters(), "lr": 0.03, "weight_decay": 1e-3},
-        ]
-    )
-    for step in range(N_STEPS):
-        scores, discrepancy = model(paths)
-        loss = nn.functional.cross_entropy(scores, target, label_smoothing=0.1)
-        close = interpretable_regularisation(discrepancy, gamma=1e-3)
-        optimiser.zero_grad()
-        (loss + close).backward()
-        optimiser.step()
-        if step % 30 == 0 or step == N_STEPS - 1:
-            right = (scores.argmax(dim=1) == target).float().mean()
-            terms = f"loss {loss:.3f}  regularisation {close:.3f}"
-            print(f"  step {step:3}  {terms}  train {percent(right, 1)}")
-
-
 # Picture
 
 
-def draw(trained: Trained, complete: list[np.ndarray], speakers: np.ndarray, output: Path) -> None:
+def draw(
+    model: ShapeletClassifier,
+    seen_values: list[np.ndarray],
+    true_values: list[np.ndarray],
+    speakers: np.ndarray,
+    output: Path,
+) -> None:
     """Draw six shapelets over the training series that they match best.
 
     For each speaker the one that speaks loudest for him among those at home in his own series.
     """
-    transform, paths = trained.model.transform, trained.paths
-    with torch.no_grad():
-        matches = transform(paths)
-        values, lengths = transform.shapelets.values.numpy(), transform.shapelets.lengths.numpy()
-        metric = transform.discrepancy.weight[0].abs().numpy()
-        head = trained.model.head.weight.numpy()  # negative: likeness speaks for this speaker
-    truth = trained.standardise(complete)
+    network = model.model_
+    series = RaggedSeries.from_arrays(seen_values)
+    paths = network.paths(series)
+    matches = network.transform(paths)
+    shapelets = network.transform.shapelets
+    values, lengths = shapelets.values.numpy(), shapelets.lengths.numpy()
+    metric = network.transform.discrepancy.weight.abs().numpy()
+    level_free = network.transform.discrepancy.level_free.numpy()
+    head = network.linear()[0].numpy()  # negative: likeness speaks for this speaker
+    centre, scale = network.centre.numpy()[:, None], network.scale.numpy()[:, None]
     closest = matches.discrepancy.argmin(dim=0).numpy()  # the series each shapelet matches best
-    weight = np.where(speakers[closest] == trained.classes[:, None], head, np.inf)
+    weight = np.where(speakers[closest] == model.classes_[:, None], head, np.inf)
     chosen = sorted(np.argsort(weight.min(axis=1))[:6])
 
     plt.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False})
@@ -208,30 +106,35 @@ def draw(trained: Trained, complete: list[np.ndarray], speakers: np.ndarray, out
         k = weight[speaker].argmin()
         n = closest[k]
         start, length = float(matches.start[n, k]), float(lengths[k])
-        seen = trained.series[n]
-        lost = np.where(np.isnan(seen.values), truth[n], np.nan)
+        times = series[n].times
+        seen, truth = ((x[n] - centre) / scale for x in (seen_values, true_values))
+        lost = np.where(np.isnan(seen), truth, np.nan)
+        knots = np.linspace(start, start + length, values.shape[2])
+        drawn = values[k]
+        if level_free[k]:  # it asks for the shape alone: draw it at the window's level
+            window = paths[[n]].evaluate(knots)[0]
+            drawn = drawn + (window - drawn).mean(axis=1, keepdims=True)
         axis.axvspan(start, start + length, color=YELLOW, alpha=0.25, lw=0)
         # The channels that say most: heavy in the metric, and not flat within the shapelet.
-        channels = np.argsort(-metric * np.ptp(values[k], axis=1))[:3]
+        channels = np.argsort(-metric[k] * np.ptp(values[k], axis=1))[:3]
         ends = {}
         for channel, colour, marker in zip(sorted(channels), COLOURS, "osD", strict=True):
-            path = paths.evaluate(seen.times)[n, channel]
-            axis.plot(seen.times, path, color=colour, lw=1, alpha=0.6)
-            axis.plot(seen.times, seen.values[channel], marker, color=colour, ms=4)
-            axis.plot(seen.times, lost[channel], marker, color=colour, ms=4, mfc="white", alpha=0.6)
-            knots = np.linspace(start, start + length, values.shape[2])
-            axis.plot(knots, values[k, channel], color=colour, lw=3.5, alpha=0.85)
+            path = paths[[n]].evaluate(times)[0, channel]
+            axis.plot(times, path, color=colour, lw=1, alpha=0.6)
+            axis.plot(times, seen[channel], marker, color=colour, ms=4)
+            axis.plot(times, lost[channel], marker, color=colour, ms=4, mfc="white", alpha=0.6)
+            axis.plot(knots, drawn[channel], color=colour, lw=3.5, alpha=0.85)
             ends[f"c{channel + 1}"] = path[-1], colour
         for (name, (_, colour)), height in zip(ends.items(), spread(ends), strict=True):
-            place = (seen.times[-1] + 0.4, height)
+            place = (times[-1] + 0.4, height)
             axis.annotate(name, place, color=colour, va="center", fontweight="bold")
         axis.set_title(
-            f"shapelet {k} speaks for speaker {trained.classes[speaker]}\n"
+            f"shapelet {k} speaks for speaker {model.classes_[speaker]}\n"
             f"{float(lengths[k]):.1f} samples long, over training series {n}",
             fontsize=10,
             loc="left",
         )
-        axis.set_xlim(-0.7, seen.times[-1] + 2.4)
+        axis.set_xlim(-0.7, times[-1] + 2.4)
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     for axis in axes[-1]:
         axis.set_xlabel("time (samples)")

@@ -1,0 +1,174 @@
+"""Accuracy on nine data sets of the UEA archive: ``python -m benchmarks.accuracy --data DIR``.
+
+DIR (or the variable GENSHAPELETS_DATA) holds ``uea/<Name>/<Name>_{TRAIN,TEST}.ts`` as the archive's
+download does. Every model is fitted on the whole training file with the estimator's default settings
+and scored on the whole test file, once for each seed.
+
+``--procedure paper`` trains by the paper's procedure with its hyperparameters, with the learnt L2 and
+with the classical discrepancy, and prints the paper's own figures beside.
+
+``--folds 3`` never opens a test file: it scores folds of the training file. Settings were chosen so;
+``--with name=value`` tries another one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+
+from benchmarks.timing import REPOSITORY, provenance
+from genshapelets import RaggedSeries, ShapeletClassifier
+from genshapelets.datasets import read_ts
+
+
+class DataSet(NamedTuple):
+    """A data set: our floor, the best known figure, and the paper's settings and figures."""
+
+    floor: float
+    best: float
+    n_shapelets: int
+    length: float
+    paper: dict[str, tuple[float, float]]
+
+
+def _paper(l2: float, l2_std: float, classical: float, classical_std: float) -> dict:
+    return {"l2": (l2, l2_std), "classical": (classical, classical_std)}
+
+
+DATA_SETS = {
+    "BasicMotions": DataSet(98.0, 100.0, 12, 0.5, _paper(90.8, 1.4, 96.7, 5.8)),
+    "ERing": DataSet(91.0, 99.3, 12, 0.5, _paper(82.6, 6.3, 67.2, 11.8)),
+    "Epilepsy": DataSet(96.0, 100.0, 20, 0.5, _paper(88.4, 3.0, 72.9, 5.4)),
+    "Handwriting": DataSet(50.0, 64.7, 30, 0.5, _paper(10.3, 2.6, 6.5, 3.7)),
+    "JapaneseVowels": DataSet(97.0, 99.5, 18, 0.5, _paper(97.2, 1.1, 91.5, 4.1)),
+    "Libras": DataSet(93.0, 97.8, 30, 1.0, _paper(67.0, 9.4, 62.2, 2.4)),
+    "LSST": DataSet(61.0, 70.3, 28, 1.0, _paper(36.1, 0.2, 33.5, 0.5)),
+    "PenDigits": DataSet(97.5, 98.9, 30, 0.5, _paper(97.3, 0.1, 97.5, 0.6)),
+    "RacketSports": DataSet(89.0, 93.4, 12, 0.5, _paper(79.6, 0.7, 79.6, 2.4)),
+}
+
+Split = tuple[RaggedSeries, np.ndarray]
+
+
+def splits(folder: Path, name: str, folds: int) -> Iterator[tuple[Split, Split]]:
+    """Training and scoring parts: the archive's own, or folds of the training file alone."""
+    series, labels = read_ts(folder / name / f"{name}_TRAIN.ts")
+    if not folds:
+        yield (series, labels), read_ts(folder / name / f"{name}_TEST.ts")
+        return
+    for train, test in StratifiedKFold(folds, shuffle=True, random_state=0).split(labels, labels):
+        yield (series[train], labels[train]), (series[test], labels[test])
+
+
+def scores(
+    folder: Path, name: str, settings: dict[str, Any], seeds: list[int], folds: int
+) -> tuple[list[float], list[float]]:
+    """Percentages of right answers, and seconds that each fit took."""
+    found, seconds = [], []
+    for train, test in splits(folder, name, folds):
+        for seed in seeds:
+            model = ShapeletClassifier(random_state=seed, **settings)
+            begun = time.perf_counter()
+            model.fit(*train)
+            seconds.append(time.perf_counter() - begun)
+            found.append(100 * model.score(*test))
+            print(
+                f"  {name} seed {seed}: {found[-1]:.1f} in {seconds[-1]:.0f} s",
+                file=sys.stderr,
+                flush=True,
+            )
+    return found, seconds
+
+
+def default_table(folder: Path, arguments: argparse.Namespace) -> Iterator[str]:
+    settings = {"procedure": "default", "n_jobs": arguments.jobs, **arguments.settings}
+    yield f"{'data set':16}{'mean':>7}{'std':>6}{'floor':>7}{'best':>7}{'s/fit':>7}  each"
+    means = []
+    for name in arguments.sets:
+        found, seconds = scores(folder, name, settings, arguments.seeds, arguments.folds)
+        means.append(np.mean(found))
+        known = DATA_SETS[name]
+        yield (
+            f"{name:16}{means[-1]:7.1f}{np.std(found):6.1f}{known.floor:7.1f}{known.best:7.1f}"
+            f"{np.mean(seconds):7.0f}  {' '.join(f'{score:.1f}' for score in found)}"
+        )
+    yield f"{'mean':16}{np.mean(means):7.2f}"
+
+
+def paper_table(folder: Path, arguments: argparse.Namespace) -> Iterator[str]:
+    yield f"{'data set':16}{'discrepancy':>12}{'ours':>14}{'the paper':>14}{'s/fit':>7}  within a std"
+    for name in arguments.sets:
+        known = DATA_SETS[name]
+        for discrepancy, (mean, std) in known.paper.items():
+            settings = {
+                "procedure": "paper",
+                "discrepancy": discrepancy,
+                "n_shapelets": known.n_shapelets,
+                "initial_length": known.length,
+                "n_jobs": arguments.jobs,
+                **arguments.settings,
+            }
+            found, seconds = scores(folder, name, settings, arguments.seeds, arguments.folds)
+            reached = "yes" if np.mean(found) >= mean - std else "NO"
+            yield (
+                f"{name:16}{discrepancy:>12}{np.mean(found):8.1f} ± {np.std(found):3.1f}"
+                f"{mean:8.1f} ± {std:<4.1f}{np.mean(seconds):6.1f}  {reached}"
+            )
+
+
+def setting(text: str) -> tuple[str, Any]:
+    """Parse name=value."""
+    name, _, value = text.partition("=")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, default=os.environ.get("GENSHAPELETS_DATA"))
+    parser.add_argument("--procedure", choices=("default", "paper"), default="default")
+    parser.add_argument("--sets", nargs="+", choices=DATA_SETS, default=list(DATA_SETS))
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
+    parser.add_argument("--folds", type=int, default=0, help="score folds of the training file")
+    parser.add_argument("--jobs", type=int, help="threads")
+    parser.add_argument(
+        "--with", dest="settings", nargs="*", type=setting, default=[], metavar="NAME=VALUE"
+    )
+    arguments = parser.parse_args()
+    if arguments.data is None:
+        parser.error("say where the data are: --data DIR, or the variable GENSHAPELETS_DATA")
+    arguments.settings = dict(arguments.settings)
+    part = f"{arguments.folds} folds of the training file" if arguments.folds else "test file"
+    facts = provenance()
+    lines = [
+        ", ".join(f"{name} {value}" for name, value in facts.items()),
+        f"python -m benchmarks.accuracy --procedure {arguments.procedure}",
+        f"scored on the {part}; seeds {arguments.seeds}; settings {arguments.settings or 'default'}",
+        "",
+    ]
+    print("\n".join(lines), flush=True)
+    table = paper_table if arguments.procedure == "paper" else default_table
+    for line in table(Path(arguments.data) / "uea", arguments):
+        print(line, flush=True)
+        lines.append(line)
+    if not arguments.folds:
+        stem = f"{facts['date']}-{facts['commit']}-accuracy-{arguments.procedure}.txt"
+        (REPOSITORY / "benchmarks" / "results" / stem).write_text("\n".join(lines) + "\n")
+        print(f"\nWritten: benchmarks/results/{stem}")
+
+
+if __name__ == "__main__":
+    main()
