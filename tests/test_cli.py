@@ -530,8 +530,9 @@ def test_an_error_is_one_line_on_standard_error(model, tmp_path):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
-def test_standard_output_that_is_full(capsys, model, data, monkeypatch):
-    with open("/dev/full", "w") as full:
+@pytest.mark.parametrize("buffering", [-1, 1])  # found out at the end, or in the first line
+def test_standard_output_that_is_full(capsys, model, data, monkeypatch, buffering):
+    with open("/dev/full", "w", buffering) as full:
         monkeypatch.setattr(sys, "stdout", full)
         assert main(["predict", model, data]) == 1
     assert capsys.readouterr().err == "genshapelets: error: No space left on device\n"

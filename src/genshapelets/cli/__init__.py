@@ -23,15 +23,19 @@ __all__ = ["main"]
 
 def main(argv: list[str] | None = None) -> int:
     """Run a command; return the exit status."""
+    status = 0
     try:
         try:
-            return _run(argv)
+            status = _run(argv)
         finally:
             if sys.stdout:  # None if the shell closed it
                 sys.stdout.flush()
     except OSError as error:  # standard output is closed or full: Python shall not flush it again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE if isinstance(error, BrokenPipeError) else complain(error)
+        if isinstance(error, BrokenPipeError):
+            return BROKEN_PIPE
+        return status or complain(error)  # once is enough
+    return status
 
 
 def _run(argv: list[str] | None) -> int:

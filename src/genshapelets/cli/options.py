@@ -20,7 +20,8 @@ EPILOGS = {
 
 exit status: 0 done, 1 bad data or files, 2 wrong usage, 130 interrupted by Ctrl-C""",
     "fit": """Ctrl-C ends the training: the best model so far is written, and the exit status is 130.
-A fit with --checkpoint that was killed goes on when the same command is run again.
+A fit with --checkpoint that was killed goes on when the same command is run
+again; one that Ctrl-C ended, with --force.
 
 examples:
   genshapelets fit train.ts --out model.gs
