@@ -25,9 +25,9 @@ from ._convolution_torch import search_torch
 from .by_channel import pick_by_channel
 from .lattice import fast_length, last_rows, most_offsets, padded_rows, window_taps
 from .problem import L2Problem, energy_density
-from .sums import running_sum, sum_between
+from .sums import running_sum, sliding_sums, sum_between
 
-CHUNK_BYTES = 2**20
+CHUNK_BYTES = 2**19  # of the largest array; four of them share a core's cache
 
 
 def search_convolution(problem: L2Problem, form: str, device: torch.device) -> Offsets:
@@ -140,15 +140,16 @@ def _pick(
     for k in range(len(lengths)):
         pieces_of[k] = n_pieces(lengths[k], step)
         partial_of[k] = lengths[k] - (pieces_of[k] - 1) * step
-    per_step = 1.0 / step
-    terms, density, sums = np.empty(longest), np.empty((3, 1, longest)), np.empty((1, 2, longest))
+    per_step, with_level = 1.0 / step, np.ones(1)
+    terms, window_sums = np.empty(longest), np.empty(longest)
+    density, sums = np.empty((3, 1, longest)), np.empty((1, 2, longest))
     for series in range(first, last):
         local = series - first
         begin, end = row_offsets[series], row_offsets[series + 1]
         n_rows = end - begin
         last_row = n_rows - 1
         span = last_row * step
-        energy_density(rows, begin, end, shift[series], weights, np.ones(1), density)
+        energy_density(rows, begin, end, shift[series], weights, with_level, density)
         for row in range(n_rows):
             terms[row] = step * (density[0, 0, row] + density[1, 0, row] + density[2, 0, row] / 3.0)
         running_sum(terms, last_row, sums, 0)
@@ -164,10 +165,12 @@ def _pick(
                 n_offsets -= 1  # the last one is the last possible start
             e_part, b_part, d_part = partial, partial * share, partial * share * share * (1.0 / 3.0)
             whole = u(pieces - 1)
+            # In a loop of its own: added up here, the compiler may reorder it and lose the digits.
+            sliding_sums(sums, 0, whole, n_offsets, window_sums)
             best, best_cost = -1, np.inf
             for offset in range(u(n_offsets)):
                 row = offset + whole
-                cost = sum_between(sums, 0, offset, row) + (
+                cost = window_sums[offset] + (
                     -2.0 * correlation[k, local, offset]
                     + e_part * density[0, 0, row] + b_part * density[1, 0, row]
                     + d_part * density[2, 0, row]
