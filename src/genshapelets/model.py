@@ -87,7 +87,7 @@ class ShapeletModel(nn.Module):
         For a linear head they are sums of one contribution for each shapelet and the bias.
         """
         features = self.features(discrepancy.double())
-        if isinstance(self.head, nn.Linear):
+        if type(self.head) is nn.Linear:
             weight, bias = self.linear()
             return features @ weight.T + bias
         features = (features - self.feature_mean) / self.feature_scale
@@ -101,9 +101,24 @@ class ShapeletModel(nn.Module):
         self.feature_mean.copy_(features.mean(dim=0))
         self.feature_scale.copy_(torch.where(deviation > 1e-3, deviation, 1.0))
 
+    @torch.no_grad()
+    def check_head(self, n_outputs: int) -> None:
+        """Refuse a head that does not make so many outputs of the features."""
+        n_shapelets = len(self.feature_mean)
+        try:
+            output = self.head.eval()(self.feature_mean.new_zeros(2, n_shapelets))
+            got = str(tuple(output.shape))
+        except (AttributeError, IndexError, RuntimeError, TypeError, ValueError) as error:
+            got = f"{type(error).__name__}: {error}"
+        if got != str((2, n_outputs)):
+            raise ValueError(
+                f"the head must take float32 features (series, {n_shapelets}), one for each shapelet, "
+                f"to outputs (series, {n_outputs}); for 2 series {type(self.head).__name__} gave {got}."
+            )
+
     def linear(self) -> tuple[Tensor, Tensor]:
         """Weights (outputs, shapelets) and bias (outputs,) on the plain logarithms, in float64."""
-        if not isinstance(self.head, nn.Linear):
+        if type(self.head) is not nn.Linear:  # a subclass may compute something else
             raise TypeError(
                 f"the head is a {type(self.head).__name__}: only a linear head has one weight for each "
                 "shapelet and class. Fit with head=None to read weights."

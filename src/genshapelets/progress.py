@@ -26,6 +26,7 @@ class Progress:
         self.live = shown and sys.stderr.isatty()
         self.begun = self.written = time.monotonic()
         self.begun_at: int | None = None
+        self.unwritten: tuple[int, dict[str, float]] | None = None
         self.width = 0
 
     def update(self, done: int, figures: dict[str, float]) -> None:
@@ -35,11 +36,16 @@ class Progress:
         now = time.monotonic()
         if self.begun_at is None:
             self.begun_at = done - 1  # a resumed fit has not spent time on earlier epochs
-        last = done >= self.total
         pause = 0.1 if self.live else self.LOG_SECONDS
-        if not last and now - self.written < pause:
+        self.unwritten = done, figures
+        if done >= self.total or now - self.written >= pause:
+            self._write(now)
+
+    def _write(self, now: float) -> None:
+        if self.stream is None or self.unwritten is None or self.begun_at is None:
             return
-        self.written = now
+        done, figures = self.unwritten
+        self.written, self.unwritten = now, None
         left = (now - self.begun) / (done - self.begun_at) * (self.total - done)
         share = done / self.total
         bar = ("#" * round(20 * share)).ljust(20, ".")
@@ -53,7 +59,8 @@ class Progress:
         self.stream.flush()
 
     def close(self) -> None:
-        """End the line."""
+        """Show the last epoch, should training end early, and end the line."""
+        self._write(time.monotonic())
         if self.stream is not None and self.live and self.width:
             self.stream.write("\n")
             self.stream.flush()

@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 FORMAT = "genshapelets"
@@ -34,14 +35,15 @@ def write_file(
     """
     safetensors = _safetensors()
     path = Path(path)
-    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    # Cloned, because safetensors refuses tensors that share memory.
+    tensors = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
     text = json.dumps(contents, allow_nan=True, sort_keys=True)
     header = {
         "format": FORMAT,
         "version": str(VERSION),
         "kind": kind,
         "contents": text,
-        "digest": _digest(kind, text, tensors),
+        "digest": _digest(str(VERSION), kind, text, tensors),
     }
     check_writable(path)
     handle, partial = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -64,12 +66,14 @@ def read_file(path: str | os.PathLike, kind: str) -> tuple[dict[str, Any], dict[
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a directory; give the file that was saved.")
     try:
-        with safetensors.safe_open(path, framework="pt") as file:
-            header = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        # Read at once, because another process may replace the file meanwhile.
+        content = path.read_bytes()
+        tensors = safetensors.torch.load(content)
+        end = 8 + int.from_bytes(content[:8], "little")
+        header = json.loads(content[8:end]).get("__metadata__", {})
     except FileNotFoundError:
         raise FileNotFoundError(f"there is no file {path}.") from None
-    except safetensors.SafetensorError as error:
+    except (safetensors.SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
         raise ValueError(
             f"{path} is not a {FORMAT} file, or only a part of one ({error}). Save it anew."
         ) from None
@@ -84,14 +88,18 @@ def read_file(path: str | os.PathLike, kind: str) -> tuple[dict[str, Any], dict[
             f"{path} has version {version} of the format; this {FORMAT} reads up to {VERSION}. "
             f"Install a newer {FORMAT}."
         )
-    if header.get("digest") != _digest(header.get("kind", ""), header.get("contents", ""), tensors):
+    kind_there, text = header.get("kind", ""), header.get("contents", "")
+    if header.get("digest") != _digest(header["version"], kind_there, text, tensors):
         raise ValueError(
             f"{path} was changed after it was written: its digest does not match. "
             "Fetch or save it anew."
         )
-    if header["kind"] != kind:
-        raise ValueError(f"{path} holds a {header['kind']}, not a {kind}.")
-    return json.loads(header["contents"]), tensors
+    if kind_there != kind:
+        raise ValueError(f"{path} holds a {kind_there}, not a {kind}.")
+    try:
+        return json.loads(text), tensors
+    except (ValueError, RecursionError):
+        raise ValueError(f"{path} cannot be understood: its contents are no JSON.") from None
 
 
 def check_writable(path: str | os.PathLike) -> None:
@@ -106,12 +114,12 @@ def check_writable(path: str | os.PathLike) -> None:
     _safetensors()
 
 
-def _digest(kind: str, text: str, tensors: dict[str, Tensor]) -> str:
-    digest = hashlib.sha256(f"{kind}\n{text}".encode())
+def _digest(version: str, kind: str, text: str, tensors: dict[str, Tensor]) -> str:
+    digest = hashlib.sha256(f"{version}\n{kind}\n{text}".encode())
     for name in sorted(tensors):
         tensor = tensors[name]
         digest.update(f"\n{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
-        digest.update(tensor.contiguous().numpy().tobytes())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
 
 

@@ -177,6 +177,7 @@ class Trainer:
         if checkpoint is not None:
             checkpoint.restore(self)
         progress = Progress(self.plan.max_epochs, verbose)
+        self.model.train()
         try:
             while self.state.epoch < self.plan.max_epochs and not self.state.stopped:
                 self._epoch()
@@ -194,6 +195,10 @@ class Trainer:
             return
         finally:
             progress.close()
+        if not all(torch.isfinite(value).all() for value in self.model.parameters()):
+            raise ValueError(
+                "training has diverged in its last step. Lower learning_rate or gamma."
+            )
         if checkpoint is not None:
             checkpoint.keep(self, finished=True)
         if self.held_out is not None:
@@ -202,6 +207,8 @@ class Trainer:
     def _epoch(self) -> None:
         state, plan = self.state, self.plan
         sums = {"loss": 0.0, "regularisation": 0.0, self.task.score_name: 0.0}
+        # For heads with randomness of their own, such as dropout: the same after a resumption.
+        torch.default_generator.manual_seed(self.generator.initial_seed() + state.epoch)
         batches = list(self._batches())
         for step, batch in enumerate(batches):
             share = (state.epoch + step / len(batches)) / plan.max_epochs
@@ -237,11 +244,17 @@ class Trainer:
         self.optimiser.zero_grad()
         (loss + regularisation).backward()  # type: ignore[no-untyped-call]
         self.optimiser.step()
-        return {
+        figures = {
             "loss": loss.item(),
             "regularisation": regularisation.item(),
             self.task.score_name: self.task.score(output.detach(), target, weight).item(),
         }
+        if not math.isfinite(figures["loss"] + figures["regularisation"]):
+            raise ValueError(
+                f"training has diverged: the loss of epoch {self.state.epoch + 1} is "
+                f"{figures['loss']}. Lower learning_rate or gamma."
+            )
+        return figures
 
     def _keep(self, n_series: int) -> Tensor | None:
         dropout = self.plan.dropout
@@ -255,7 +268,9 @@ class Trainer:
     def _validate(self) -> tuple[float, float]:
         assert self.held_out is not None
         paths, task = self.held_out
+        self.model.eval()
         output, _ = self.model(paths)
+        self.model.train()
         of_this = (output, task.target, task.weight)
         return task.loss(*of_this).item(), task.score(*of_this).item()
 

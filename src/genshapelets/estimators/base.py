@@ -125,7 +125,8 @@ class ShapeletEstimator(TransformerMixin, BaseEstimator):
         (series, shapelets) array
             Of the standardised channels, as the model sees them.
         """
-        return self._run(X)[1]
+        discrepancy, dtype = self._discrepancy(X)
+        return _numpy(discrepancy).astype(dtype)
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the fitted model to a file that `genshapelets.load` reads. It holds no pickle.
@@ -148,6 +149,19 @@ class ShapeletEstimator(TransformerMixin, BaseEstimator):
 
     # Training
 
+    @contextmanager
+    def _refitting(self) -> Iterator[None]:
+        """Forget an earlier fit's columns; should this fit fail, the earlier one stays whole."""
+        before = dict(self.__dict__)
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
     def _weighted(
         self, series: RaggedSeries, y: Any, sample_weight: Any
     ) -> tuple[RaggedSeries, Any, NDArray[np.float64]]:
@@ -167,12 +181,14 @@ class ShapeletEstimator(TransformerMixin, BaseEstimator):
         procedure = PROCEDURES[self.procedure].adapted(self._choices(), len(series))
         checkpoint = None
         if self.checkpoint is not None and goal is not None:
-            fingerprint = self._fingerprint(series, goal)
+            fingerprint = self._fingerprint(series, goal, procedure)
             checkpoint = Checkpoint(self.checkpoint, fingerprint, self.checkpoint_interval)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if checkpoint is not None:
             seed = checkpoint.settle_seed(seed)
-        with self._threads():
+        with self._threads(), torch.random.fork_rng(devices=[]):
+            # For a head that draws its first weights only when it sees features.
+            torch.default_generator.manual_seed(seed)
             model, trainer = self._trained(series, goal, procedure, seed, checkpoint)
         self.model_ = model.requires_grad_(False).eval()
         self.history_ = {} if trainer is None else trainer.history
@@ -203,6 +219,7 @@ class ShapeletEstimator(TransformerMixin, BaseEstimator):
         ).to(self.device)  # fmt: skip
         if goal is None:
             return model, None
+        model.check_head(goal.n_outputs)
         trainer = Trainer(
             model,
             paths[training],
@@ -231,7 +248,9 @@ class ShapeletEstimator(TransformerMixin, BaseEstimator):
             "learning_rate": self.learning_rate,
         }
 
-    def _fingerprint(self, series: RaggedSeries, goal: Goal) -> dict[str, Any]:
+    def _fingerprint(
+        self, series: RaggedSeries, goal: Goal, procedure: Procedure
+    ) -> dict[str, Any]:
         """What the result of a fit depends on, as JSON would say it."""
         data = hashlib.sha256()
         for array in (series.times, series.values, series.row_offsets, goal.target, goal.weight):
@@ -241,23 +260,36 @@ class ShapeletEstimator(TransformerMixin, BaseEstimator):
         }
         if isinstance(self.random_state, int | np.integer):
             parameters["random_state"] = int(self.random_state)
-        whole = {"estimator": type(self).__name__, **parameters, "training data": data.hexdigest()}
+        if parameters.get("class_weight") is not None:  # whose keys JSON might not know
+            parameters["class_weight"] = str(parameters["class_weight"])
+        # Another version of the package may have other settings.
+        settings = {name: value for name, value in vars(procedure).items() if name != "start"}
+        whole = {
+            "estimator": type(self).__name__,
+            **parameters,
+            "settings": str(settings),
+            "training data": data.hexdigest(),
+        }
         return json.loads(json.dumps(whole, default=str))
 
     # Prediction
 
-    def _run(self, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Outputs of the head in float64, and discrepancies in the precision of X."""
+    def _outputs(self, X: Any) -> NDArray[np.float64]:
+        """Outputs of the head, (series, outputs)."""
+        with torch.no_grad(), self._threads():
+            return _numpy(self._fitted().outputs(self._discrepancy(X)[0]))
+
+    def _discrepancy(self, X: Any) -> tuple[Tensor, np.dtype[Any]]:
+        """Discrepancies, (series, shapelets), and the type of X."""
         model = self._fitted()
         series = self._as_series(X, fitting=False)
         self._check_like_training(series, model)
-        outputs, discrepancies = [], []
         with torch.no_grad(), self._threads():
-            for first in range(0, len(series), CHUNK):
-                matches = model.transform(model.paths(series[first : first + CHUNK]))
-                outputs.append(_numpy(model.outputs(matches.discrepancy)))
-                discrepancies.append(_numpy(matches.discrepancy))
-        return np.concatenate(outputs), np.concatenate(discrepancies).astype(series.dtype)
+            parts = [
+                model.transform(model.paths(series[first : first + CHUNK])).discrepancy
+                for first in range(0, len(series), CHUNK)
+            ]
+        return torch.cat(parts), series.dtype
 
     def _check_like_training(self, series: RaggedSeries, model: ShapeletModel) -> None:
         name = type(self).__name__
@@ -300,9 +332,13 @@ class ShapeletEstimator(TransformerMixin, BaseEstimator):
             return X
         if isinstance(X, Tensor):
             X = X.detach().cpu().numpy()
+        if isinstance(X, np.ma.MaskedArray):
+            X = np.ma.filled(X.astype(np.result_type(X, np.float32)), np.nan)
         ndim = getattr(X, "ndim", None)
-        if ndim is None and isinstance(X, list | tuple) and len(X):
-            if all(np.ndim(x) == 1 for x in X):  # univariate
+        if isinstance(X, np.ndarray) and X.dtype == object and ndim == 1:
+            X = list(X)
+        if isinstance(X, list | tuple):
+            if X and all(np.ndim(x) == 1 for x in X):  # univariate
                 if len({len(x) for x in X}) > 1:
                     return RaggedSeries.from_arrays([np.asarray(x)[None] for x in X])
             elif not any(np.ndim(x) == 0 for x in X):

@@ -166,24 +166,25 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
             Labels of any type; at least two classes, of at least two series each.
         sample_weight : (series,) array, optional
         """
-        series = self._as_series(X, fitting=True)
-        series, y, weight = self._weighted(series, y, sample_weight)
-        classes, goal = class_goal(y, self.class_weight, weight)
-        self._fit(series, goal)
-        self.classes_ = classes
+        with self._refitting():
+            series = self._as_series(X, fitting=True)
+            series, y, weight = self._weighted(series, y, sample_weight)
+            classes, goal = class_goal(y, self.class_weight, weight)
+            self._fit(series, goal)
+            self.classes_ = classes
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Logits, (series, classes); for two classes that of the second alone, (series,)."""
-        output = self._run(X)[0]
+        output = self._outputs(X)
         return output if output.shape[1] > 1 else output[:, 0]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probability of each class, (series, classes)."""
-        output = torch.from_numpy(self._run(X)[0])
+        output = torch.from_numpy(self._outputs(X))
         return class_scores(output).softmax(dim=1).numpy()
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Most likely class of each series."""
-        output = torch.from_numpy(self._run(X)[0])
+        output = torch.from_numpy(self._outputs(X))
         return self.classes_[class_scores(output).argmax(dim=1).numpy()]

@@ -15,6 +15,7 @@ from ..shapelets import Shapelets
 from ..transform import GeneralisedShapeletTransform
 from .base import ShapeletEstimator
 from .classifier import ShapeletClassifier
+from .parameters import check_parameters
 from .regressor import ShapeletRegressor
 from .transformer import ShapeletTransformer
 
@@ -22,7 +23,7 @@ ESTIMATORS = {
     estimator.__name__: estimator
     for estimator in (ShapeletClassifier, ShapeletRegressor, ShapeletTransformer)
 }
-# Attributes that `fit` sets, apart from the model.
+# Attributes that `fit` sets, apart from the model: always, for tables, and of some estimators.
 FITTED = (
     "history_",
     "n_iter_",
@@ -30,12 +31,13 @@ FITTED = (
     "channel_names_",
     "has_datetimes_",
     "shortest_span_",
-    "n_features_in_",
-    "feature_names_in_",
-    "classes_",
-    "target_centre_",
-    "target_scale_",
 )
+OF_TABLES = ("n_features_in_", "feature_names_in_")
+TARGETS = {
+    "ShapeletClassifier": ("classes_",),
+    "ShapeletRegressor": ("target_centre_", "target_scale_"),
+    "ShapeletTransformer": (),
+}
 
 
 def save(estimator: ShapeletEstimator, path: str | os.PathLike) -> None:
@@ -46,7 +48,7 @@ def save(estimator: ShapeletEstimator, path: str | os.PathLike) -> None:
             f"{type(estimator).__name__} cannot be saved: a file holds no code, and only "
             f"{', '.join(ESTIMATORS)} are known when it is loaded."
         )
-    if not isinstance(model.head, nn.Linear):
+    if type(model.head) is not nn.Linear:
         raise TypeError(
             f"a model whose head is a {type(model.head).__name__} cannot be saved: a file holds no "
             "code. Save model_.state_dict() with safetensors, and rebuild the head yourself."
@@ -62,8 +64,12 @@ def save(estimator: ShapeletEstimator, path: str | os.PathLike) -> None:
         "estimator": type(estimator).__name__,
         "parameters": {name: _plain(value) for name, value in parameters.items()},
         "fitted": {
-            name: _plain(getattr(estimator, name)) for name in FITTED if hasattr(estimator, name)
+            name: _plain(getattr(estimator, name))
+            for name in FITTED + OF_TABLES + TARGETS[type(estimator).__name__]
+            if hasattr(estimator, name)
         },
+        "discrepancy": getattr(model.transform.discrepancy, "metric", "classical"),
+        "search": model.transform.search,
         "small": model.small,
         "per_length": model.per_length,
     }
@@ -100,11 +106,15 @@ def load(path: str | os.PathLike) -> ShapeletEstimator:
         estimator.set_params(
             **{name: _restored(value) for name, value in contents["parameters"].items()}
         )
-        for name in FITTED:
-            if name in contents["fitted"]:
-                setattr(estimator, name, _restored(contents["fitted"][name]))
-        estimator.model_ = _model(estimator, contents, tensors)
-    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        check_parameters(estimator)
+        fitted = contents["fitted"]
+        for name in FITTED + TARGETS[contents["estimator"]]:
+            setattr(estimator, name, _restored(fitted[name]))
+        for name in fitted.keys() & set(OF_TABLES):
+            setattr(estimator, name, _restored(fitted[name]))
+        estimator.model_ = _model(contents, tensors)
+        _check_sizes(estimator)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError, RuntimeError) as error:
         raise ValueError(
             f"{os.fspath(path)} cannot be understood ({type(error).__name__}: {error}). "
             "Save the model anew."
@@ -112,35 +122,48 @@ def load(path: str | os.PathLike) -> ShapeletEstimator:
     return estimator
 
 
-def _model(
-    estimator: ShapeletEstimator, contents: dict[str, Any], tensors: dict[str, Tensor]
-) -> ShapeletModel:
+def _model(contents: dict[str, Any], tensors: dict[str, Tensor]) -> ShapeletModel:
     values = tensors["transform.shapelets.values"]
     n_shapelets, n_channels, _ = values.shape
     longest = tensors["transform.shapelets.max_length"]
     shapelets = Shapelets(values, longest.expand(n_shapelets), float(longest))
     measure: Discrepancy = ClassicalDiscrepancy()
-    if estimator.discrepancy == "l2":
+    if contents["discrepancy"] != "classical":
         weight = tensors.get("transform.discrepancy.weight")
         own = weight is not None and len(weight) == n_shapelets
         measure = L2Discrepancy(
             n_channels,
-            estimator.metric,
+            contents["discrepancy"],
             n_shapelets=n_shapelets if own else None,
             level_free=tensors["transform.discrepancy.level_free"],
         )
-    transform = GeneralisedShapeletTransform(shapelets, measure, search=estimator.search)
-    n_outputs = len(tensors["head.weight"])
+    transform = GeneralisedShapeletTransform(shapelets, measure, search=contents["search"])
+    # Not initialised: that would draw from torch's global random state.
+    head = nn.utils.skip_init(
+        nn.Linear, n_shapelets, len(tensors["head.weight"]), bias="head.bias" in tensors
+    )
     model = ShapeletModel(
         transform,
-        nn.Linear(n_shapelets, n_outputs),
+        head,
         np.zeros(n_channels),
         np.ones(n_channels),
-        small=contents["small"],
-        per_length=contents["per_length"],
+        small=float(contents["small"]),
+        per_length=contents["per_length"] is True,
     )
     model.load_state_dict(tensors)
     return model.requires_grad_(False).eval()
+
+
+def _check_sizes(estimator: ShapeletEstimator) -> None:
+    """Refuse what was fitted if it does not go with the model."""
+    model = estimator.model_
+    n_channels = model.transform.shapelets.n_channels
+    n_outputs = model.head.out_features
+    n_classes = len(estimator.classes_) if isinstance(estimator, ShapeletClassifier) else 0
+    if estimator.n_channels_in_ != n_channels or not estimator.shortest_span_ >= 0:
+        raise ValueError(f"what was fitted does not go with {n_channels} channels")
+    if n_classes and n_outputs != (n_classes if n_classes > 2 else 1):
+        raise ValueError(f"{n_outputs} outputs do not go with {n_classes} classes")
 
 
 def _plain(value: Any) -> Any:
@@ -155,9 +178,11 @@ def _plain(value: Any) -> Any:
         return {"tuple": [_plain(item) for item in value]}
     if isinstance(value, np.generic):
         return value.item()
-    if isinstance(value, dict):
-        return {"dict": {name: _plain(item) for name, item in value.items()}}
-    if value is None or isinstance(value, bool | int | float | str | list):
+    if isinstance(value, dict):  # whose keys need not be text
+        return {"dict": [[_plain(key), _plain(item)] for key, item in value.items()]}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, bool | int | float | str):
         return value
     raise TypeError(
         f"{value!r} ({type(value).__name__}) cannot be written to a file. Use numbers or text."
@@ -165,11 +190,13 @@ def _plain(value: Any) -> Any:
 
 
 def _restored(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_restored(item) for item in value]
     if not isinstance(value, dict):
         return value
     if "tuple" in value:
         return tuple(_restored(item) for item in value["tuple"])
     if "dict" in value:
-        return {name: _restored(item) for name, item in value["dict"].items()}
+        return {_restored(key): _restored(item) for key, item in value["dict"]}
     array = np.array([_restored(item) for item in value["array"]], dtype=object)
     return array.astype(value["dtype"])

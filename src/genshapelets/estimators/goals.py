@@ -87,8 +87,7 @@ def class_goal(
     y: NDArray[Any], class_weight: Any, sample_weight: Array
 ) -> tuple[NDArray[Any], Goal]:
     """Check labels; return the classes and the goal."""
-    _check_labels(y)
-    check_classification_targets(y)
+    check_present(y)
     try:
         classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     except TypeError:
@@ -96,6 +95,8 @@ def class_goal(
         raise ValueError(
             f"labels must be of one type; got {' and '.join(kinds)}. Convert y with astype(str)."
         ) from None
+    if y.dtype.kind != "O":  # whose type scikit-learn knows only for text
+        check_classification_targets(y)
     if len(classes) < 2:
         raise ValueError(
             f"a classifier needs at least two classes; y has one class, {classes[0]!r}."
@@ -108,23 +109,30 @@ def class_goal(
             "what they share. Leave it out, or merge the class with another."
         )
     weight = sample_weight * compute_sample_weight(class_weight, y)
+    if not (np.isfinite(weight).all() and weight.min() >= 0 and weight.max() > 0):
+        raise ValueError(
+            f"class_weight must be numbers of at least 0, not all 0; got {class_weight}."
+        )
     return classes, Goal(codes.astype(np.int64), weight / weight.mean(), len(classes))
 
 
 def number_goal(y: NDArray[Any], sample_weight: Array) -> tuple[float, float, Goal]:
     """Check numbers; return their weighted mean and deviation, and the goal."""
+    check_present(y)
     try:
         y = y.astype(np.float64)
     except (TypeError, ValueError):
         raise ValueError(
             f"y must be numbers for regression; got dtype {y.dtype}. Use ShapeletClassifier for labels."
         ) from None
-    _check_labels(y)
     if np.isinf(y).any():
         n = int(np.isinf(y).argmax())
         raise ValueError(f"y must be finite; got {y[n]} for series {n}. Input y contains infinity.")
     centre = float(np.average(y, weights=sample_weight))
-    deviation = float(np.sqrt(np.average((y - centre) ** 2, weights=sample_weight)))
+    largest = float(np.abs(y - centre).max()) or 1.0  # so that squares neither over- nor underflow
+    deviation = largest * float(
+        np.sqrt(np.average(((y - centre) / largest) ** 2, weights=sample_weight))
+    )
     scale = deviation if deviation > 1e-12 * abs(centre) + 1e-300 else 1.0
     return centre, scale, Goal((y - centre) / scale, sample_weight / sample_weight.mean(), 0)
 
@@ -154,14 +162,20 @@ def one_per_series(y: Any, n_series: int) -> NDArray[Any]:
     return np.asarray(y)
 
 
-def _check_labels(y: NDArray[Any]) -> None:
+def check_present(y: NDArray[Any]) -> None:
+    """Refuse targets of which one is NaN, None or the like."""
     if y.dtype.kind == "O":
-        missing = np.array([label is None or label != label for label in y], dtype=bool)
+        missing = np.array([_is_missing(label) for label in y], dtype=bool)
     else:
-        missing = np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), bool)
+        missing = np.isnan(y) if y.dtype.kind in "fmM" else np.zeros(len(y), bool)
     if missing.any():
         n = int(missing.argmax())
         raise ValueError(
             f"y must have a target for every series; that of series {n} is missing. Leave out series "
             "without one. Input y contains NaN."
         )
+
+
+def _is_missing(label: Any) -> bool:
+    same = label == label  # NaN and NaT are not; of pandas' NA nothing is known
+    return label is None or not isinstance(same, bool | np.bool_) or not same

@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import torch
 from torch import nn
 
 from ..procedures import DISCREPANCIES, PROCEDURES
@@ -41,8 +42,14 @@ def check_parameters(estimator: Any) -> None:
             refuse(parameter, f"None or an integer of at least {least}")
     for parameter, (low, high) in NUMBERS.items():
         value = getattr(estimator, parameter)
-        if value is not None and not (_is_real(value) and low <= value <= high):
+        if value is not None and not (
+            _is_real(value) and low <= value <= high and np.isfinite(value)
+        ):
             refuse(parameter, f"None or a number from {low:g} to {high:g}")
+    try:
+        torch.empty(0, device=estimator.device)
+    except (AssertionError, RuntimeError, TypeError):
+        refuse("device", "None or a device that torch can use here")
     if estimator.head is not None and not isinstance(estimator.head, nn.Module):
         refuse("head", "None or a torch.nn.Module")
     if not (isinstance(estimator.verbose, int | np.integer) and estimator.verbose >= 0):
@@ -53,6 +60,9 @@ def check_parameters(estimator: Any) -> None:
         refuse("checkpoint_interval", "a number of seconds")
     if estimator.initial_length is not None and not _is_range(estimator.initial_length):
         refuse("initial_length", "None, a fraction, or (low, high) with 0 < low <= high <= 1")
+    weights = getattr(estimator, "class_weight", None)
+    if weights not in (None, "balanced") and not isinstance(weights, dict):
+        refuse("class_weight", "None, 'balanced' or a dict")
     if estimator.discrepancy == "classical" and estimator.search != "grid":
         refuse("search", "'grid' if discrepancy='classical'")
 

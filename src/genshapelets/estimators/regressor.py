@@ -41,13 +41,14 @@ class ShapeletRegressor(RegressorMixin, ShapeletEstimator):
         y : (series,) array of numbers
         sample_weight : (series,) array, optional
         """
-        series = self._as_series(X, fitting=True)
-        series, y, weight = self._weighted(series, y, sample_weight)
-        centre, scale, goal = number_goal(y, weight)
-        self._fit(series, goal)
-        self.target_centre_, self.target_scale_ = centre, scale
+        with self._refitting():
+            series = self._as_series(X, fitting=True)
+            series, y, weight = self._weighted(series, y, sample_weight)
+            centre, scale, goal = number_goal(y, weight)
+            self._fit(series, goal)
+            self.target_centre_, self.target_scale_ = centre, scale
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predicted number of each series."""
-        return self._run(X)[0][:, 0] * self.target_scale_ + self.target_centre_
+        return self._outputs(X)[:, 0] * self.target_scale_ + self.target_centre_

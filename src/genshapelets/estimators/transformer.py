@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.utils.multiclass import type_of_target
 
 from .base import ShapeletEstimator
-from .goals import class_goal, number_goal
+from .goals import check_present, class_goal, number_goal
 
 
 class ShapeletTransformer(ShapeletEstimator):
@@ -39,13 +39,15 @@ class ShapeletTransformer(ShapeletEstimator):
             Labels or numbers.
         sample_weight : (series,) array, optional
         """
-        series = self._as_series(X, fitting=True)
-        goal = None
-        if y is not None:
-            series, y, weight = self._weighted(series, y, sample_weight)
-            if type_of_target(y).startswith("continuous"):
-                goal = number_goal(y, weight)[2]
-            else:
-                goal = class_goal(y, None, weight)[1]
-        self._fit(series, goal)
+        with self._refitting():
+            series = self._as_series(X, fitting=True)
+            goal = None
+            if y is not None:
+                series, y, weight = self._weighted(series, y, sample_weight)
+                check_present(y)
+                if type_of_target(y).startswith("continuous"):
+                    goal = number_goal(y, weight)[2]
+                else:
+                    goal = class_goal(y, None, weight)[1]
+            self._fit(series, goal)
         return self
