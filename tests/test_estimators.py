@@ -1,0 +1,853 @@
+"""Estimators: scikit-learn's contract, whatever may be called series and labels, and every refusal."""
+
+import copy
+import pickle
+import re
+import warnings
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import torch
+from problems import irregular
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from torch import nn
+
+from genshapelets import (
+    RaggedSeries,
+    ShapeletClassifier,
+    ShapeletRegressor,
+    ShapeletTransformer,
+)
+
+ESTIMATORS = [ShapeletClassifier, ShapeletRegressor, ShapeletTransformer]
+SMALL = {"n_shapelets": 6, "n_knots": 8, "max_epochs": 20, "random_state": 0, "n_jobs": 1}
+
+
+def bumps(n_series=24, n_times=30, n_channels=1, n_classes=2, seed=0):
+    """Noise with a bump, in channel 0, whose height tells the class; (series, channels, times)."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(scale=0.1, size=(n_series, n_channels, n_times))
+    codes = np.arange(n_series) % n_classes
+    for x, code, start in zip(X, codes, rng.integers(n_times - 8, size=n_series), strict=True):
+        x[0, start : start + 8] += 2.0 * code * np.sin(np.linspace(0, np.pi, 8))
+    return X, codes
+
+
+def fitted(X, y, estimator=ShapeletClassifier, **parameters):
+    return estimator(**(SMALL | parameters)).fit(X, y)
+
+
+def state(model):
+    return {name: value.numpy().copy() for name, value in model.model_.state_dict().items()}
+
+
+def assert_same_model(one, other):
+    assert state(one).keys() == state(other).keys()
+    for name, value in state(one).items():
+        np.testing.assert_array_equal(value, state(other)[name], err_msg=name)
+    assert one.history_ == other.history_
+    assert one.n_iter_ == other.n_iter_
+
+
+# ------------------------------------------------------------------ scikit-learn's checks
+
+
+def expected_failures(estimator):
+    return {
+        "check_sample_weight_equivalence_on_dense_data": (
+            "shapelets start as windows that are drawn at random: series that are repeated and series "
+            "that weigh more draw differently, and a class left with one series is refused"
+        )
+    }
+
+
+@parametrize_with_checks(
+    [
+        ShapeletClassifier(
+            n_shapelets=10, max_epochs=20, learning_rate=0.05, random_state=0, n_jobs=1
+        ),
+        ShapeletRegressor(
+            n_shapelets=20, max_epochs=50, learning_rate=0.05, random_state=0, n_jobs=1
+        ),
+        ShapeletTransformer(n_shapelets=5, max_epochs=5, random_state=0, n_jobs=1),
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+# ------------------------------------------------------------------ what X may be
+
+UNIVARIATE, CODES = bumps()
+ROWS = UNIVARIATE[:, 0]
+
+
+@pytest.fixture(scope="module")
+def from_array():
+    return fitted(UNIVARIATE, CODES)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        ROWS,
+        list(UNIVARIATE),
+        tuple(UNIVARIATE),
+        ROWS.tolist(),
+        UNIVARIATE.tolist(),
+        pd.DataFrame(ROWS, columns=[f"t{i}" for i in range(30)]),
+        pl.DataFrame(ROWS, schema=[f"t{i}" for i in range(30)]),
+        torch.from_numpy(UNIVARIATE),
+        torch.from_numpy(ROWS),
+        RaggedSeries.from_arrays(UNIVARIATE),
+        np.ma.masked_array(ROWS),
+    ],
+    ids=lambda X: type(X).__name__,
+)
+def test_every_form_of_the_same_series_gives_the_same_model(X, from_array):
+    model = fitted(X, CODES)
+    assert_same_model(model, from_array)
+    np.testing.assert_array_equal(model.predict_proba(X), from_array.predict_proba(UNIVARIATE))
+
+
+def test_series_of_different_lengths():
+    X = [x[:, : 20 + i % 11] for i, x in enumerate(bumps(n_channels=2)[0])]
+    held = np.empty(len(X), dtype=object)
+    held[:] = X
+    model = fitted(X, CODES)
+    assert model.shapelets_.shape == (6, 2, 8)
+    assert_same_model(model, fitted(held, CODES))
+    assert_same_model(model, fitted(RaggedSeries.from_arrays(X), CODES))
+    assert model.predict(X).shape == (24,)
+
+
+def test_lists_of_numbers_of_different_lengths_are_univariate():
+    X = [row[: 20 + i % 11].tolist() for i, row in enumerate(ROWS)]
+    model = fitted(X, CODES)
+    assert_same_model(model, fitted([np.array(x)[None] for x in X], CODES))
+
+
+def test_masked_and_missing_are_the_same():
+    missing = np.random.default_rng(1).random(ROWS.shape) < 0.2
+    model = fitted(np.ma.masked_array(ROWS, missing), CODES)
+    assert_same_model(model, fitted(np.where(missing, np.nan, ROWS), CODES))
+    frame = pl.DataFrame(np.where(missing, np.nan, ROWS), schema=[f"t{i}" for i in range(30)])
+    assert_same_model(model, fitted(frame.fill_nan(None), CODES))
+
+
+def test_irregular_series_with_times_of_their_own():
+    series = irregular(np.random.default_rng(0), 20)
+    y = np.arange(20) % 2
+    for estimator in ESTIMATORS:
+        model = fitted(series, y, estimator, max_epochs=3)
+        assert model.transform(series).shape == (20, 6)
+        assert np.isfinite(model.transform(series)).all()
+
+
+def test_a_long_table():
+    table = pd.DataFrame(
+        {"who": np.repeat(np.arange(24), 30), "when": np.tile(np.arange(30), 24), "x": ROWS.ravel()}
+    )
+    series = RaggedSeries.from_long(table, series="who", time="when", channels=["x"])
+    model = fitted(series, CODES)
+    assert model.channel_names_ == ("x",)
+    assert model.predict(UNIVARIATE).shape == (24,)  # names are compared only where there are some
+    renamed = RaggedSeries.from_arrays(UNIVARIATE, channel_names=["z"])
+    with pytest.raises(ValueError, match="channels of X are z, but ShapeletClassifier .* on x"):
+        model.predict(renamed)
+
+
+def test_datetimes_give_lengths_as_durations(from_array):
+    days = np.datetime64("2024-01-01") + np.arange(30)
+    series = RaggedSeries.from_arrays(UNIVARIATE, days)
+    model = fitted(series, CODES)
+    assert model.lengths_.dtype == "m8[ns]"
+    assert (model.lengths_ > np.timedelta64(1, "D")).all()
+    assert (model.lengths_ <= np.timedelta64(29, "D") * 1.001).all()
+    assert model.score(series, CODES) == from_array.score(UNIVARIATE, CODES)
+    with pytest.raises(ValueError, match="times are datetimes; those of X are numbers"):
+        model.predict(UNIVARIATE)
+    with pytest.raises(ValueError, match="times are numbers; those of X are datetimes"):
+        from_array.predict(series)
+
+
+def test_precision_follows_the_input(from_array):
+    single = UNIVARIATE.astype(np.float32)
+    assert from_array.transform(single).dtype == np.float32
+    assert from_array.transform(UNIVARIATE).dtype == np.float64
+    assert fitted(single, CODES).transform(single).dtype == np.float32
+    assert from_array.transform(single[:, 0]).dtype == np.float32
+
+
+# ------------------------------------------------------------------ what y may be
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array(["no", "yes"]),
+        np.array([3, -7]),
+        np.array([False, True]),
+        np.array(["no", "yes"], dtype=object),
+        np.array([np.str_("no"), np.str_("yes")], dtype=object),
+        np.array([1.0, 2.0]),
+        np.array([1, 2], dtype=np.uint8),
+        np.array(["2020-01-01", "2021-01-01"], dtype="M8[D]"),
+    ],
+    ids=lambda labels: str(labels.dtype),
+)
+def test_labels_of_any_type_come_back(labels, from_array):
+    y = labels[CODES]
+    model = fitted(UNIVARIATE, y)
+    np.testing.assert_array_equal(model.classes_, np.unique(labels))
+    assert model.classes_.dtype == labels.dtype
+    predicted = model.predict(UNIVARIATE)
+    assert predicted.dtype == labels.dtype
+    assert (predicted == y).mean() > 0.8
+    if (np.argsort(labels) == [0, 1]).all():
+        assert_same_model(model, from_array)
+
+
+@pytest.mark.parametrize("make", [list, pd.Series, pd.Categorical, pl.Series])
+def test_labels_in_any_container(make, from_array):
+    y = np.array(["no", "yes"])[CODES].tolist()
+    assert_same_model(fitted(UNIVARIATE, make(y)), from_array)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_two_to_many_classes(n_classes):
+    X, y = bumps(n_series=42, n_classes=n_classes)
+    model = fitted(X, y, max_epochs=40, learning_rate=0.05)
+    proba, decision = model.predict_proba(X), model.decision_function(X)
+    assert proba.shape == (42, n_classes)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    assert decision.shape == ((42,) if n_classes == 2 else (42, n_classes))
+    np.testing.assert_array_equal(model.predict(X), proba.argmax(axis=1))
+    outputs = 1 if n_classes == 2 else n_classes
+    assert model.model_.head.weight.shape == (outputs, 6)
+    assert model.score(X, y) > 1.5 / n_classes
+
+
+def test_one_logit_speaks_for_the_second_class(from_array):
+    proba = from_array.predict_proba(UNIVARIATE)
+    logit = from_array.decision_function(UNIVARIATE)
+    np.testing.assert_allclose(proba[:, 1], 1 / (1 + np.exp(-logit)), rtol=1e-12)
+
+
+# ------------------------------------------------------------------ weights
+
+
+def test_class_weight_balances_and_a_dict_does_what_it_says():
+    X, y = bumps(n_series=30)
+    y[np.flatnonzero(y)[5:]] = 0  # some bumps are called 0: the classes overlap
+    plain = fitted(X, y)
+    balanced = fitted(X, y, class_weight="balanced")
+    weights = {c: 30 / (2 * (y == c).sum()) for c in (0, 1)}
+    assert_same_model(balanced, fitted(X, y, class_weight=weights))
+    assert_same_model(balanced, fitted(X, y, class_weight={c: 5 * w for c, w in weights.items()}))
+    rare = balanced.predict_proba(X)[:, 1].mean(), plain.predict_proba(X)[:, 1].mean()
+    assert rare[0] > rare[1] + 0.05
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_weight_zero_leaves_a_series_out(estimator):
+    weight = np.ones(24)
+    weight[[3, 8, 20]] = 0.0
+    X = UNIVARIATE.copy()
+    X[3] = 1e6
+    model = estimator(**SMALL).fit(X, CODES, sample_weight=weight)
+    used = weight > 0
+    assert_same_model(model, estimator(**SMALL).fit(X[used], CODES[used]))
+
+
+def test_sample_weights_matter_and_their_scale_does_not():
+    weight = np.where(CODES, 5.0, 1.0)
+    model = ShapeletClassifier(**SMALL).fit(UNIVARIATE, CODES, weight)
+    assert_same_model(model, ShapeletClassifier(**SMALL).fit(UNIVARIATE, CODES, 8 * weight))
+    assert_same_model(model, fitted(UNIVARIATE, CODES, class_weight={0: 1, 1: 5}))
+    assert state(model)["head.bias"] != state(fitted(UNIVARIATE, CODES))["head.bias"]
+
+
+# ------------------------------------------------------------------ heads
+
+
+class Doubled(nn.Linear):
+    """A linear map in name only."""
+
+    def forward(self, x):
+        return 2.0 * super().forward(x)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        nn.Linear(6, 1),
+        nn.Linear(6, 1, bias=False),
+        nn.Sequential(nn.Linear(6, 5), nn.ReLU(), nn.Linear(5, 1)),
+        nn.Sequential(nn.BatchNorm1d(6), nn.Dropout(0.5), nn.Linear(6, 1)),
+        nn.Sequential(nn.LazyLinear(4), nn.Tanh(), nn.LazyLinear(1)),
+        Doubled(6, 1),
+    ],
+    ids=["linear", "no bias", "two layers", "dropout", "lazy", "subclass"],
+)
+@pytest.mark.parametrize("procedure", ["default", "paper"])
+def test_any_module_can_be_the_head(head, procedure):
+    before = copy.deepcopy(head)
+    torch.manual_seed(1)
+    model = fitted(UNIVARIATE, CODES, head=head, procedure=procedure)
+    torch.manual_seed(2)
+    again = fitted(UNIVARIATE, CODES, head=head, procedure=procedure)
+    assert_same_model(model, again)
+    proba = model.predict_proba(UNIVARIATE)
+    np.testing.assert_array_equal(proba, model.predict_proba(UNIVARIATE))  # no dropout any more
+    np.testing.assert_allclose(proba[:5], model.predict_proba(UNIVARIATE[:5]), atol=1e-6)
+    with torch.no_grad():
+        output, _ = model.model_(model.model_.paths(RaggedSeries.from_arrays(UNIVARIATE)))
+    np.testing.assert_allclose(
+        model.decision_function(UNIVARIATE), output[:, 0].numpy(), rtol=1e-4, atol=1e-4
+    )
+    for name, value in before.state_dict().items():  # a copy was trained
+        if not isinstance(value, nn.parameter.UninitializedParameter):
+            assert torch.equal(value, head.state_dict()[name])
+
+
+@pytest.mark.parametrize(
+    ("head", "got"),
+    [
+        (nn.Linear(6, 2), r"\(series, 1\); for 2 series Linear gave \(2, 2\)"),
+        (nn.Linear(7, 1), "cannot be multiplied"),
+        (nn.Linear(6, 1).double(), "same dtype"),
+        (nn.Sequential(nn.Linear(6, 1), nn.Flatten(0)), r"gave \(2,\)"),
+        (nn.LSTM(6, 1), "AttributeError: 'tuple'"),
+    ],
+    ids=["outputs", "inputs", "double", "flat", "tuple"],
+)
+def test_a_head_that_does_not_fit_is_refused_before_training(head, got, monkeypatch):
+    monkeypatch.setattr("genshapelets.training.Trainer.run", lambda *_: pytest.fail("trained"))
+    with pytest.raises(ValueError, match=r"head must take .*\(series, 6\).*" + got):
+        fitted(UNIVARIATE, CODES, head=head)
+
+
+def test_a_transformer_without_targets_does_not_ask_its_head():
+    model = ShapeletTransformer(head=nn.Linear(3, 3), **SMALL).fit(UNIVARIATE)
+    assert model.transform(UNIVARIATE).shape == (24, 6)
+
+
+# ------------------------------------------------------------------ what is learnt, in the user's units
+
+
+@pytest.mark.parametrize("procedure", ["default", "paper"])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_units_of_a_channel_do_not_matter(estimator, procedure):
+    X, y = bumps(n_channels=2)
+    # Powers of two and a small shift: nothing but the last bits may differ.
+    units, shift = np.array([1024.0, 1.0])[:, None], np.array([512.0, -2.0])[:, None]
+    model = fitted(X, y, estimator, procedure=procedure)
+    other = fitted(X * units + shift, y, estimator, procedure=procedure)
+    np.testing.assert_allclose(
+        model.transform(X), other.transform(X * units + shift), rtol=1e-3, atol=1e-4
+    )
+    np.testing.assert_allclose(
+        other.shapelets_, model.shapelets_ * units + shift, rtol=1e-3, atol=1e-3 * 1024
+    )
+    np.testing.assert_allclose(other.metric_, model.metric_, rtol=1e-3, atol=1e-4)
+
+
+def test_standardisation_takes_observed_training_values_only():
+    X, y = bumps(n_channels=2)
+    X[:, 1] = 7.0
+    X[::3, 0, 5:9] = np.nan
+    model = fitted(X, y)
+    observed = X[:, 0][~np.isnan(X[:, 0])]
+    np.testing.assert_allclose(model.model_.centre.numpy(), [observed.mean(), 7.0])
+    np.testing.assert_allclose(model.model_.scale.numpy(), [observed.std(), 1.0])
+    never = X.copy()
+    never[:, 1] = np.nan
+    assert fitted(never, y).predict(never).shape == (24,)
+
+
+def test_a_validation_part_does_not_enter_the_standardisation():
+    X, y = UNIVARIATE + np.arange(24)[:, None, None] * 1.0, CODES
+    model = fitted(X, y, procedure="paper")
+    assert model.model_.centre.item() != X.mean()
+
+
+def test_a_shapelet_without_training_is_a_window_in_the_users_units():
+    X = 1000.0 + 50.0 * UNIVARIATE
+    times = np.linspace(0.0, 3.0, 30)
+    model = ShapeletTransformer(
+        n_shapelets=5, n_knots=4, level_free=0.0, search="exact", metric="none", random_state=0
+    ).fit(RaggedSeries.from_arrays(X, times))
+    assert model.shapelets_.shape == (5, 1, 4) and model.shapelets_.dtype == np.float64
+    assert (model.lengths_ > 0).all() and (model.lengths_ <= 3.0).all()
+    for values, length in zip(model.shapelets_[:, 0], model.lengths_, strict=True):
+        starts = np.linspace(0.0, 3.0 - length, 4001)
+        there = starts[:, None] + length * np.linspace(0, 1, 4)
+        nearest = min(np.abs(np.interp(there, times, x[0]) - values).max(axis=1).min() for x in X)
+        assert nearest < 1.0  # of values that vary by 50
+
+
+@pytest.mark.parametrize(
+    ("parameters", "shape"),
+    [
+        ({"shared_metric": True}, (1, 2, 2)),
+        ({"shared_metric": False}, (6, 2, 2)),
+        ({"metric": "full", "shared_metric": False}, (6, 2, 2)),
+        ({"metric": "none"}, (1, 2, 2)),
+    ],
+)
+def test_metric(parameters, shape):
+    model = fitted(*bumps(n_channels=2), max_epochs=3, **parameters)
+    assert model.metric_.shape == shape
+    if model.metric == "diagonal":
+        assert (model.metric_[:, [0, 1], [1, 0]] == 0).all()
+
+
+def test_the_classical_discrepancy():
+    model = fitted(UNIVARIATE, CODES, discrepancy="classical", initial_length=0.3, max_epochs=40)
+    assert np.unique(model.lengths_).size == 1  # and fixed
+    assert not hasattr(model, "metric_")
+    assert model.score(UNIVARIATE, CODES) > 0.9
+    with pytest.raises(ValueError, match="regular"):
+        fitted(irregular(np.random.default_rng(0), 8), np.arange(8) % 2, discrepancy="classical")
+
+
+def test_initial_length_is_a_fraction_of_the_longest_span():
+    series = RaggedSeries.from_arrays(UNIVARIATE, np.arange(30) * 2.0)
+    model = ShapeletTransformer(n_shapelets=20, initial_length=0.25, random_state=0).fit(series)
+    np.testing.assert_allclose(model.lengths_, 0.25 * 58.0, rtol=1e-5)
+    model.set_params(initial_length=(0.2, 0.4)).fit(series)
+    assert 0.2 * 58 * 0.999 <= model.lengths_.min() < model.lengths_.max() <= 0.4 * 58 * 1.001
+
+
+def test_history_and_iterations(from_array):
+    history = from_array.history_
+    assert {"loss", "regularisation", "accuracy", "rate"} <= history.keys()
+    assert from_array.n_iter_ == 20
+    assert all(len(values) == 20 for values in history.values())
+    assert history["loss"][-1] < history["loss"][0]
+    assert "r2" in fitted(UNIVARIATE, CODES, ShapeletRegressor).history_
+    assert ShapeletTransformer(**SMALL).fit(UNIVARIATE).n_iter_ == 0
+
+
+# ------------------------------------------------------------------ the other estimators
+
+
+def test_regression_in_the_users_units():
+    rng = np.random.default_rng(0)
+    height = rng.uniform(1, 3, 40)
+    X = rng.normal(scale=0.1, size=(40, 1, 30))
+    X[:, 0, 12:18] += height[:, None]
+    model = fitted(X, height, ShapeletRegressor, max_epochs=100, learning_rate=0.05)
+    assert model.score(X, height) > 0.9
+    for scale in (1e-200, 1e200):
+        other = fitted(X, scale * height, ShapeletRegressor, max_epochs=100, learning_rate=0.05)
+        np.testing.assert_allclose(other.predict(X) / scale, model.predict(X), rtol=1e-2)
+    same = fitted(X, np.full(40, 7.0), ShapeletRegressor)
+    np.testing.assert_allclose(same.predict(X), 7.0, atol=0.1)
+
+
+def test_the_transformer_learns_what_the_others_do():
+    X, codes = bumps()
+    height = codes + 0.5
+    classifier, regressor = fitted(X, codes), fitted(X, height, ShapeletRegressor)
+    np.testing.assert_array_equal(
+        fitted(X, codes, ShapeletTransformer).transform(X), classifier.transform(X)
+    )
+    np.testing.assert_array_equal(
+        fitted(X, height, ShapeletTransformer).transform(X), regressor.transform(X)
+    )
+
+
+def test_names_of_features():
+    model = ShapeletTransformer(**SMALL).fit(UNIVARIATE)
+    assert model.get_feature_names_out().tolist() == [f"shapelet_{k}" for k in range(6)]
+    plain = model.transform(ROWS)
+    frame = model.set_output(transform="pandas").transform(ROWS)
+    assert frame.columns.tolist() == model.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(frame.to_numpy(), plain)
+    assert model.transform(RaggedSeries.from_arrays(UNIVARIATE)).shape == (24, 6)
+    assert model.set_output(transform="polars").transform(UNIVARIATE).columns == list(frame.columns)
+
+
+# ------------------------------------------------------------------ scikit-learn's company
+
+
+def test_parameters_are_stored_untouched():
+    head, length, state_ = nn.Linear(6, 1), [0.2, 0.4], np.random.RandomState(0)
+    model = ShapeletClassifier(
+        n_shapelets=6, max_epochs=2, head=head, initial_length=length, random_state=state_
+    )
+    before = model.get_params()
+    model.fit(UNIVARIATE, CODES)
+    assert all(value is before[name] for name, value in model.get_params().items())
+    assert model.head is head and model.initial_length is length and model.random_state is state_
+
+
+def test_clone_pickle_and_joblib(from_array, tmp_path):
+    assert not hasattr(clone(from_array), "model_")
+    with_head = fitted(UNIVARIATE, CODES, head=nn.Sequential(nn.Linear(6, 1)))
+    clone(with_head).fit(UNIVARIATE, CODES)
+    for model in (from_array, with_head, fitted(UNIVARIATE, CODES, ShapeletRegressor)):
+        joblib.dump(model, tmp_path / "model")
+        others = (
+            pickle.loads(pickle.dumps(model)),
+            copy.deepcopy(model),
+            joblib.load(tmp_path / "model"),
+        )
+        for other in others:
+            assert_same_model(model, other)
+            np.testing.assert_array_equal(model.predict(UNIVARIATE), other.predict(UNIVARIATE))
+
+
+@pytest.mark.parametrize(
+    "X", [UNIVARIATE, list(UNIVARIATE), RaggedSeries.from_arrays(UNIVARIATE), pd.DataFrame(ROWS)],
+    ids=lambda X: type(X).__name__,
+)  # fmt: skip
+def test_grid_search_and_pipeline(X):
+    base = ShapeletClassifier(n_shapelets=4, max_epochs=10, random_state=0, n_jobs=1)
+    grid = {"n_shapelets": [2, 5], "metric": ["none", "diagonal"]}
+    search = GridSearchCV(base, grid, cv=2, error_score="raise").fit(X, CODES)
+    assert search.predict(X).shape == (24,)
+    pipeline = make_pipeline(
+        ShapeletTransformer(n_shapelets=4, max_epochs=10, random_state=0, n_jobs=1),
+        LogisticRegression(),
+    )
+    assert pipeline.fit(X, CODES).predict(X).shape == (24,)
+    search = GridSearchCV(
+        pipeline, {"shapelettransformer__n_shapelets": [2, 3]}, cv=2, error_score="raise"
+    )
+    assert search.fit(X, CODES).best_score_ > 0.4
+
+
+def test_two_processes():
+    series = irregular(np.random.default_rng(0), 12)
+    y = np.arange(12) % 2
+    model = ShapeletClassifier(n_shapelets=4, max_epochs=5, random_state=0, n_jobs=1)
+    alone = cross_val_score(model, series, y, cv=3, error_score="raise")
+    np.testing.assert_array_equal(
+        cross_val_score(model, series, y, cv=3, n_jobs=2, error_score="raise"), alone
+    )
+
+
+# ------------------------------------------------------------------ randomness
+
+
+@pytest.mark.parametrize("procedure", ["default", "paper"])
+def test_same_seed_same_model_whatever_n_jobs(procedure):
+    X, y = bumps(n_series=60, n_channels=3, n_times=50)
+    X[:, :, ::7] = np.nan
+    parameters = {"n_shapelets": 40, "max_epochs": 4, "batch_size": 25, "procedure": procedure}
+    models = [fitted(X, y, n_jobs=n_jobs, **parameters) for n_jobs in (1, 1, 2, 3, -1, None)]
+    for model in models[1:]:
+        assert_same_model(models[0], model)
+        np.testing.assert_array_equal(models[0].transform(X), model.transform(X))
+        np.testing.assert_array_equal(models[0].predict_proba(X), model.predict_proba(X))
+    other = fitted(X, y, **(parameters | {"random_state": 1}))
+    assert not np.array_equal(other.shapelets_, models[0].shapelets_)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("procedure", ["default", "paper"])
+def test_fitting_leaves_global_random_states_alone(estimator, procedure):
+    models = []
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        np.random.seed(seed)  # noqa: NPY002
+        before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
+        threads = torch.get_num_threads()
+        models.append(fitted(UNIVARIATE, CODES, estimator, max_epochs=2, procedure=procedure))
+        models[-1].transform(UNIVARIATE)
+        assert torch.equal(torch.get_rng_state(), before[0])
+        np.testing.assert_array_equal(np.random.get_state()[1], before[1])  # noqa: NPY002
+        assert torch.get_num_threads() == threads
+    assert_same_model(*models)
+
+
+def test_random_state_none_and_a_random_state():
+    models = [fitted(UNIVARIATE, CODES, random_state=None, max_epochs=1) for _ in range(2)]
+    assert not np.array_equal(models[0].shapelets_, models[1].shapelets_)
+    same = [
+        fitted(UNIVARIATE, CODES, random_state=np.random.RandomState(5), max_epochs=1)
+        for _ in range(2)
+    ]
+    assert_same_model(*same)
+
+
+# ------------------------------------------------------------------ fit again
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_second_fit_forgets_the_first(estimator):
+    X, y = bumps(n_channels=2, n_times=25, seed=1)
+    named = pd.DataFrame(ROWS, columns=[f"t{i}" for i in range(30)])
+    model = estimator(**SMALL).fit(named, CODES)
+    assert model.n_features_in_ == 30
+    model.fit(X, y)
+    assert_same_model(model, estimator(**SMALL).fit(X, y))
+    assert not hasattr(model, "n_features_in_") and not hasattr(model, "feature_names_in_")
+    model.fit(ROWS[:, :20], CODES)
+    assert model.n_features_in_ == 20
+    assert model.transform(UNIVARIATE).shape == (24, 6)  # as many times as there are
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "parameters"),
+    [
+        (ROWS[:, :20], np.zeros(24), {}),
+        (ROWS[:, :20], CODES[:5], {}),
+        (np.full((24, 7), np.nan), CODES, {}),
+        (np.ones((24, 3, 7)), np.full(24, np.nan), {}),
+        (ROWS[:, :20], CODES, {"n_shapelets": 0}),
+        (ROWS[:, :20], CODES, {"head": nn.Linear(1, 1)}),
+        (ROWS[:, :20], CODES, {"learning_rate": 1e37, "gamma": 1e38}),
+    ],
+)
+@pytest.mark.parametrize("estimator", [ShapeletClassifier, ShapeletTransformer])
+def test_a_failed_fit_keeps_the_earlier_model(X, y, parameters, estimator):
+    model = estimator(**SMALL).fit(pd.DataFrame(ROWS).rename(columns=str), CODES)
+    frame = pd.DataFrame(ROWS).rename(columns=str)
+    before, expected = dict(vars(model)), model.transform(frame)
+    if estimator is ShapeletTransformer and (y == 0).all():
+        y = [None] * 24
+    model.set_params(**parameters)
+    with pytest.raises(ValueError):
+        model.fit(X, y)
+    model.set_params(**SMALL)
+    assert vars(model).keys() == before.keys()
+    assert model.n_features_in_ == 30
+    np.testing.assert_array_equal(model.transform(frame), expected)
+
+
+def test_an_estimator_that_never_was_fitted_stays_so_when_it_fails():
+    model = ShapeletClassifier(**SMALL)
+    before = dict(vars(model))
+    with pytest.raises(ValueError):
+        model.fit(ROWS, np.zeros(24))
+    assert vars(model) == before
+
+
+# ------------------------------------------------------------------ bad input
+
+
+NAN_AT_4 = np.where(np.arange(24) == 4, np.nan, CODES)
+ONE_RARE = np.where(np.arange(24) == 4, "rare", np.array(["a", "b"])[CODES])
+
+
+def hold(*items):
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    return array
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.full(24, "a"), "at least two classes; y has one class, .*'a'"),
+        (ONE_RARE, r"class .*'rare'.* has one series only \(series 4\)"),
+        (CODES[:23], "X has 24 series, y 23"),
+        (NAN_AT_4, "that of series 4 is missing"),
+        (hold(*["a"] * 12, None, *["b"] * 11), "that of series 12 is missing"),
+        (pd.Series([*["a"] * 12, pd.NA, *["b"] * 11], dtype="string"), "series 12 is missing"),
+        (pd.array([*[1] * 12, pd.NA, *[2] * 11], dtype="Int64"), "series 12 is missing"),
+        (np.array([*["2020"] * 12, "NaT", *["2021"] * 11], "M8[Y]"), "series 12 is missing"),
+        (hold(*["a", 1] * 12), "labels must be of one type; got int and str"),
+        (CODES + 0.5 * np.arange(24) / 24, "continuous"),
+        (np.stack([CODES, CODES], axis=1), "1d array"),
+        (None, "y is None"),
+    ],
+)
+def test_bad_labels(y, message):
+    with pytest.raises(ValueError, match=message):
+        fitted(UNIVARIATE, y)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (NAN_AT_4, "that of series 4 is missing"),
+        (np.where(np.arange(24) == 4, -np.inf, CODES), "finite; got -inf for series 4"),
+        (np.array(["a", "b"])[CODES], "must be numbers .*ShapeletClassifier"),
+        (np.array(["2020", "NaT"], "M8[Y]")[CODES], "that of series 1 is missing"),
+        (CODES[:3], "X has 24 series, y 3"),
+        (None, "y is None"),
+    ],
+)
+def test_bad_numbers(y, message):
+    with pytest.raises(ValueError, match=message):
+        fitted(UNIVARIATE, y, ShapeletRegressor)
+
+
+def test_the_transformer_names_the_series_too():
+    with pytest.raises(ValueError, match="that of series 4 is missing"):
+        fitted(UNIVARIATE, NAN_AT_4, ShapeletTransformer)
+
+
+def with_nan(i):
+    X = UNIVARIATE.copy()
+    X[i] = np.nan
+    return X
+
+
+def with_infinity(i):
+    X = UNIVARIATE.copy()
+    X[i, 0, 3] = np.inf
+    return X
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ([], "at least one series"),
+        (np.empty((0, 1, 5)), "at least one series"),
+        (np.empty((0, 5)), "0 sample"),
+        (np.empty((24, 1, 0)), "series 0 has no times"),
+        (with_nan(7), "series 7 has no observation"),
+        (with_nan(7)[:, 0], "series 7 has no observation"),
+        (with_infinity(7), "series 7 must be finite"),
+        (np.ones((24, 1, 1)), "every series has a single time"),
+        (np.ones((24, 2, 3, 4)), "dim 4"),
+        ([np.ones((1, 5))] * 23 + [np.ones((2, 5))], "series 23 has 2, others have 1"),
+        ([1.0, 2.0], "2D"),
+        (None, "scalar"),
+    ],
+)
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_bad_series(X, message, estimator):
+    with pytest.raises(ValueError, match=message):
+        fitted(X, CODES, estimator)
+
+
+def test_text_is_no_series():
+    with pytest.raises(TypeError, match="real numbers"):
+        fitted(np.full((24, 1, 5), "a"), CODES)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_before_fit(estimator):
+    model = estimator()
+    names = ["transform", "predict", "predict_proba", "decision_function"]
+    for use in (name for name in names if hasattr(estimator, name)):
+        with pytest.raises(NotFittedError, match=f"{estimator.__name__} .* not fitted"):
+            getattr(model, use)(UNIVARIATE)
+    with pytest.raises(NotFittedError):
+        model.save("nowhere")
+    for name in ("shapelets_", "lengths_", "metric_"):
+        assert not hasattr(model, name)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.ones((3, 2, 30)), "X has 2 channels, but ShapeletClassifier was fitted on 1"),
+        (with_nan(2), "series 2 has no observation"),
+        ([], "at least one series"),
+    ],
+)
+def test_bad_series_to_predict(X, message, from_array):
+    with pytest.raises(ValueError, match=message):
+        from_array.predict(X)
+
+
+def test_another_number_of_columns_is_another_table():
+    with pytest.raises(ValueError, match="X has 12 features, but ShapeletClassifier .* 30"):
+        fitted(ROWS, CODES).predict(ROWS[:, :12])
+
+
+def test_a_series_shorter_than_every_shapelet():
+    model = fitted(UNIVARIATE, CODES, initial_length=(0.5, 0.8), max_epochs=2)
+    X = [UNIVARIATE[0], UNIVARIATE[1][:, :4]]
+    shortest = f"{model.lengths_.min():g}"
+    with pytest.raises(ValueError, match=f"series 1 spans 3, less than every .*{shortest} long"):
+        model.predict(X)
+    held = [UNIVARIATE[0], np.concatenate([X[1], np.repeat(X[1][:, -1:], 26, axis=1)], axis=1)]
+    model.set_params(short_series="hold")
+    assert model.predict(X).shape == (2,)
+    assert np.isfinite(model.transform(X)).all()
+    # Compared from its first time on, held: no better than the best place in the held series.
+    assert (model.transform(held)[1] <= model.transform(X)[1] * (1 + 1e-5)).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[("n_shapelets", value) for value in (0, -1, 2.0, "3", True)],
+        *[("n_knots", value) for value in (1, 2.5, [4])],
+        *[("max_epochs", value) for value in (0, 1.5, "many")],
+        *[("batch_size", value) for value in (0, 0.5, False)],
+        *[("initial_length", value) for value in (0, 1.5, (0.5, 0.2), (0.1,), "long", np.nan)],
+        *[("discrepancy", value) for value in ("L2", None, 2)],
+        *[("metric", value) for value in ("euclidean", None)],
+        *[("shared_metric", value) for value in ("yes", 2)],
+        *[("level_free", value) for value in (-0.1, 1.1, "half", np.nan, True)],
+        *[("gamma", value) for value in (-1e-9, np.nan, np.inf, "weak")],
+        *[("learning_rate", value) for value in (0, -0.1, np.nan, np.inf, "fast")],
+        *[("search", value) for value in ("fast", None)],
+        *[("procedure", value) for value in ("papers", None)],
+        *[("short_series", value) for value in ("drop", True)],
+        *[("head", value) for value in (nn.Linear, "linear")],
+        *[("checkpoint_interval", value) for value in (-1, None, np.nan)],
+        *[("n_jobs", value) for value in (0, 1.5, "all")],
+        *[("device", value) for value in ("gpu", 3.5)],
+        *[("verbose", value) for value in (-1, None, "yes")],
+        *[("class_weight", value) for value in ("even", [1, 2])],
+    ],
+)
+def test_bad_parameters(name, value):
+    model = ShapeletClassifier(**{name: value})
+    message = f"The '{name}' parameter of ShapeletClassifier must be .*Got {re.escape(repr(value))}"
+    with pytest.raises(ValueError, match=message):
+        model.fit(UNIVARIATE, CODES)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"random_state": "seed"}, ValueError, "'seed' cannot be used to seed"),
+        ({"checkpoint": 3}, TypeError, "os.PathLike object, not int"),
+        ({"class_weight": {0: -1.0}}, ValueError, "class_weight must be numbers of at least 0"),
+        ({"class_weight": {0: np.nan}}, ValueError, "class_weight must be numbers of at least 0"),
+        ({"class_weight": {0: 0, 1: 0}}, ValueError, "not all 0"),
+        ({"discrepancy": "classical", "search": "exact"}, ValueError, "'grid' if discrepancy"),
+        ({"n_shapelet": 3}, TypeError, "n_shapelet"),
+    ],
+)
+def test_other_bad_parameters(parameters, error, message):
+    with pytest.raises(error, match=message):
+        ShapeletClassifier(**parameters).fit(UNIVARIATE, CODES)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (np.zeros(24), "all are 0|non-zero"),
+        (-np.ones(24), "[Nn]egative"),
+        (np.full(24, np.nan), "NaN"),
+        (np.ones(23), "sample_weight"),
+        (CODES, "one class"),
+    ],
+)
+def test_bad_sample_weights(weight, message):
+    with pytest.raises(ValueError, match=message):
+        ShapeletClassifier(**SMALL).fit(UNIVARIATE, CODES, weight)
+
+
+def test_divergence_is_an_error_not_a_model():
+    with pytest.raises(ValueError, match="diverged.* Lower"):
+        fitted(UNIVARIATE, CODES, ShapeletRegressor, learning_rate=1e30, max_epochs=50)
+
+
+def test_a_small_fit_warns_of_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for estimator in ESTIMATORS:
+            fitted(UNIVARIATE, CODES, estimator, max_epochs=2).transform(UNIVARIATE)
