@@ -59,14 +59,25 @@ DATA_SETS = {
 Split = tuple[RaggedSeries, np.ndarray]
 
 
-def splits(folder: Path, name: str, folds: int) -> Iterator[tuple[Split, Split]]:
+def splits(folder: Path, name: str, folds: int, pad: bool) -> Iterator[tuple[Split, Split]]:
     """Training and scoring parts: the archive's own, or folds of the training file alone."""
     series, labels = read_ts(folder / name / f"{name}_TRAIN.ts")
+    length = int(series.lengths.max())
+    series = padded(series, length) if pad else series
     if not folds:
-        yield (series, labels), read_ts(folder / name / f"{name}_TEST.ts")
+        test, test_labels = read_ts(folder / name / f"{name}_TEST.ts")
+        length = max(length, int(test.lengths.max()))
+        yield (series, labels), (padded(test, length) if pad else test, test_labels)
         return
     for train, test in StratifiedKFold(folds, shuffle=True, random_state=0).split(labels, labels):
         yield (series[train], labels[train]), (series[test], labels[test])
+
+
+def padded(series: RaggedSeries, length: int) -> RaggedSeries:
+    """Hold every series at its last value up to one length, as the paper does."""
+    return RaggedSeries.from_arrays(
+        [np.pad(x, ((0, 0), (0, max(length - x.shape[1], 0))), mode="edge") for _, x in series]
+    )
 
 
 def scores(
@@ -74,7 +85,7 @@ def scores(
 ) -> tuple[list[float], list[float]]:
     """Percentages of right answers, and seconds that each fit took."""
     found, seconds = [], []
-    for train, test in splits(folder, name, folds):
+    for train, test in splits(folder, name, folds, pad=settings["procedure"] == "paper"):
         for seed in seeds:
             model = ShapeletClassifier(random_state=seed, **settings)
             begun = time.perf_counter()

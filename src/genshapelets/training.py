@@ -81,6 +81,9 @@ class Plan:
         Share of the features that a training step does not see.
     head_decay : float
         Weight decay of the head.
+    metric_rate, length_rate : float
+        Learning rates of the metric and of the logarithms of the lengths, relative to that of the
+        shapelets' values and the head.
     """
 
     schedule: OneCycle | Plateau
@@ -89,6 +92,8 @@ class Plan:
     gamma: float
     dropout: float = 0.0
     head_decay: float = 0.0
+    metric_rate: float = 1.0
+    length_rate: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -155,13 +160,20 @@ class Trainer:
         self.generator, self.held_out = generator, held_out
         self.state = _State()
         self.best = _copy(model)
-        head = list(model.head.parameters())
+        shapelets, measure = model.transform.shapelets, model.transform.discrepancy
         self.optimiser = torch.optim.AdamW(
             [
-                {"params": list(model.transform.parameters()), "weight_decay": 0.0},
-                {"params": head, "weight_decay": plan.head_decay},
+                {"params": [shapelets.values], "ratio": 1.0},
+                {"params": [shapelets.raw_lengths], "ratio": plan.length_rate},
+                {"params": list(measure.parameters()), "ratio": plan.metric_rate},
+                {
+                    "params": list(model.head.parameters()),
+                    "ratio": 1.0,
+                    "weight_decay": plan.head_decay,
+                },
             ],
             lr=plan.schedule.rate,
+            weight_decay=0.0,
         )
 
     @property
@@ -213,7 +225,7 @@ class Trainer:
         for step, batch in enumerate(batches):
             share = (state.epoch + step / len(batches)) / plan.max_epochs
             for group in self.optimiser.param_groups:
-                group["lr"] = plan.schedule.rate_at(share, state.lowered)
+                group["lr"] = group["ratio"] * plan.schedule.rate_at(share, state.lowered)
             for name, value in self._step(batch).items():
                 sums[name] += value * len(batch) / len(self.paths)
         figures = dict(
