@@ -609,7 +609,7 @@ def test_a_second_fit_forgets_the_first(estimator):
         (np.ones((24, 3, 7)), np.full(24, np.nan), {}),
         (ROWS[:, :20], CODES, {"n_shapelets": 0}),
         (ROWS[:, :20], CODES, {"head": nn.Linear(1, 1)}),
-        (ROWS[:, :20], CODES, {"learning_rate": 1e37, "gamma": 1e38}),
+        (ROWS[:, :20], CODES, {"learning_rate": 1e3, "gamma": 1e38}),
     ],
 )
 @pytest.mark.parametrize("estimator", [ShapeletClassifier, ShapeletTransformer])
@@ -843,7 +843,7 @@ def test_bad_sample_weights(weight, message):
 
 def test_divergence_is_an_error_not_a_model():
     with pytest.raises(ValueError, match="diverged.* Lower"):
-        fitted(UNIVARIATE, CODES, ShapeletRegressor, learning_rate=1e30, max_epochs=50)
+        fitted(UNIVARIATE, CODES, ShapeletRegressor, learning_rate=1e3, gamma=1e38, max_epochs=50)
 
 
 def test_a_small_fit_warns_of_nothing():

@@ -21,7 +21,7 @@ OPTIONS = {
     "shared_metric": (None, True, False),
 }
 COUNTS = {"n_shapelets": 1, "n_knots": 2, "max_epochs": 1, "batch_size": 1}
-NUMBERS = {"gamma": (0.0, np.inf), "level_free": (0.0, 1.0), "learning_rate": (1e-12, np.inf)}
+NUMBERS = {"gamma": (0.0, np.inf), "level_free": (0.0, 1.0), "learning_rate": (1e-12, 1e3)}
 
 
 def check_parameters(estimator: Any) -> None:
