@@ -2,16 +2,17 @@
 
 The kernels release the GIL, so plain threads suffice: no numba threading layer, which would not
 survive a fork or a second caller. The number of threads is `torch.get_num_threads()`, the one knob
-users already know.
+users already know, unless `threads` says otherwise.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from functools import cache
 from itertools import pairwise
 from math import prod
@@ -35,6 +36,26 @@ u = uint64
 
 _pools: dict[int, ThreadPoolExecutor] = {}
 os.register_at_fork(after_in_child=_pools.clear)
+
+
+_n_threads: ContextVar[int | None] = ContextVar("n_threads", default=None)
+
+
+@contextmanager
+def threads(n_threads: int) -> Iterator[None]:
+    """Give our kernels so many threads, and torch a single one.
+
+    Torch's own threads would go on spinning after each of its operations and take the processors from
+    ours; what torch does between kernels is too small to be worth them.
+    """
+    before = torch.get_num_threads()
+    token = _n_threads.set(n_threads)
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+        _n_threads.reset(token)
 
 
 @cache
@@ -75,7 +96,7 @@ def run_blocks(
     Blocks may run at the same time, so each must write only to its own part of the output. The
     calling thread takes its share of them.
     """
-    n_threads = torch.get_num_threads()
+    n_threads = _n_threads.get() or torch.get_num_threads()
     n_blocks = min(n_items, n_blocks or (1 if n_threads == 1 else 4 * n_threads))
     bounds = [n_items * block // n_blocks for block in range(n_blocks + 1)]
     blocks = list(pairwise(bounds))[::-1]

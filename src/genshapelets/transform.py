@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from .discrepancies import Discrepancy, L2Discrepancy
-from .paths import Paths, interpolate
+from .paths import Array, Paths, interpolate
 from .search import BACKENDS, SEARCHES, best_offsets
 from .series import RaggedSeries
 from .shapelets import Shapelets
@@ -135,16 +135,9 @@ class GeneralisedShapeletTransform(nn.Module):
         """
         paths = self._as_paths(series)
         values, lengths = self.shapelets.values, self.shapelets.lengths
-        if not torch.isfinite(lengths).all():
-            k = int((~torch.isfinite(lengths)).nonzero()[0])
-            raise ValueError(
-                f"the length of shapelet {k} is {float(lengths[k].detach())!r}: training has diverged. "
-                "Lower the learning rate, or look for NaN in the loss."
-            )
         offsets = best_offsets(paths, self.discrepancy, values, lengths, self.search, self.backend)
         discrepancy = self.discrepancy.evaluate(paths, values, lengths, offsets)
-        start = offsets.start + torch.from_numpy(paths.origin).to(offsets.start)[:, None]
-        return Matches(discrepancy, start, offsets.backend)
+        return Matches(discrepancy, _since(paths.origin, offsets.start), offsets.backend)
 
     def _as_paths(self, series: RaggedSeries | Paths | ArrayLike) -> Paths:
         if not isinstance(series, (RaggedSeries, Paths)):
@@ -159,6 +152,12 @@ class GeneralisedShapeletTransform(nn.Module):
     def extra_repr(self) -> str:
         """Describe the settings for `repr`."""
         return f"search={self.search!r}, backend={self.backend!r}"
+
+
+def _since(origin: Array, start: Tensor) -> Tensor:
+    if start.device.type == "cpu":  # NumPy wakes no threads of OpenMP, which would disturb ours
+        return torch.from_numpy(start.numpy() + origin[:, None])
+    return start + torch.from_numpy(origin).to(start)[:, None]
 
 
 def _as_tensor(values: ArrayLike | Tensor) -> Tensor:

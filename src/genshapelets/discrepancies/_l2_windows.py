@@ -62,7 +62,7 @@ class L2Windows(torch.autograd.Function):
             ctx.metric = seen
             ctx.squared = squared
             ctx.dtypes = (values.dtype, lengths.dtype, None if matrix is None else matrix.dtype)
-        return torch.from_numpy(np.sqrt(squared)).to(values.dtype)
+        return _tensor(np.sqrt(squared), values.dtype)
 
     @staticmethod
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
@@ -75,7 +75,7 @@ class L2Windows(torch.autograd.Function):
         half = 0.5 / np.where(sigma > 0, sigma, np.inf)
         grads = ctx.metric.backward(_float64(upstream) * half, ctx.squared)
         values, lengths, matrix = (
-            None if grad is None else torch.from_numpy(grad).to(dtype)
+            None if grad is None else _tensor(grad, dtype)
             for grad, dtype in zip(grads, ctx.dtypes, strict=True)
         )
         assert values is not None
@@ -301,6 +301,19 @@ class _Lattice:
         )  # fmt: skip
 
 
+# NumPy converts, not torch: OpenMP's threads, which torch would wake for it, go on spinning for a while
+# and take the processors from ours.
+
+
 def _float64(tensor: Tensor) -> Array:
     """Copy a tensor: an optimiser may change the parameter before the backward pass."""
-    return np.array(tensor.detach().to(torch.float64).numpy(), order="C")
+    tensor = tensor.detach()
+    if tensor.dtype not in (torch.float32, torch.float64):
+        tensor = tensor.double()
+    return np.array(tensor.numpy(), dtype=np.float64, order="C")
+
+
+def _tensor(array: Array, dtype: torch.dtype) -> Tensor:
+    if dtype == torch.float32:
+        return torch.from_numpy(array.astype(np.float32))
+    return torch.from_numpy(array).to(dtype)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from ..discrepancies import L2Discrepancy
 from ..model import ShapeletModel, observed_moments, standardise
+from ..parallel import threads
 from ..paths import interpolate
 from ..procedures import PROCEDURES, Procedure, build
 from ..series import RaggedSeries
@@ -350,16 +351,10 @@ class ShapeletEstimator(TransformerMixin, BaseEstimator):
         )
         return RaggedSeries.from_arrays(table[:, None, :])
 
-    @contextmanager
-    def _threads(self) -> Iterator[None]:
+    def _threads(self) -> AbstractContextManager[None]:
         """Let kernels use `n_jobs` threads; None: as many as torch does."""
-        before = torch.get_num_threads()
-        n_jobs = before if self.n_jobs is None else int(self.n_jobs)
-        torch.set_num_threads(n_jobs if n_jobs > 0 else max((os.cpu_count() or 1) + 1 + n_jobs, 1))
-        try:
-            yield
-        finally:
-            torch.set_num_threads(before)
+        n_jobs = torch.get_num_threads() if self.n_jobs is None else int(self.n_jobs)
+        return threads(n_jobs if n_jobs > 0 else max((os.cpu_count() or 1) + 1 + n_jobs, 1))
 
 
 def _numpy(tensor: Tensor) -> NDArray[Any]:

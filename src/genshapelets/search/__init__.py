@@ -46,6 +46,13 @@ def best_offsets(
         common step, "compiled" takes anything, "reference" is the slow and obvious grid search.
         "auto" takes the fastest that applies.
     """
+    spans = lengths.detach().cpu().double().numpy()
+    if not np.isfinite(spans).all():
+        k = int(np.isfinite(spans).argmin())
+        raise ValueError(
+            f"the length of shapelet {k} is {spans[k]!r}: training has diverged. Lower the learning "
+            "rate, or look for NaN in the loss."
+        )
     if isinstance(discrepancy, ClassicalDiscrepancy):
         if search != "grid" or backend not in ("auto", "convolution", "fft"):
             raise ValueError(
@@ -56,7 +63,7 @@ def best_offsets(
     if not isinstance(discrepancy, L2Discrepancy):
         raise TypeError(f"no search is known for {type(discrepancy).__name__}.")
     _check_backend(paths, search, backend)
-    shapelets, spans = values.cpu().double().numpy(), lengths.cpu().double().numpy()
+    shapelets = values.cpu().double().numpy()
     if backend == "reference":
         return _reference(paths, discrepancy, shapelets, spans, values.device)
     parts = [
