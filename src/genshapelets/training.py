@@ -79,8 +79,6 @@ class Plan:
         Strength of the interpretable regularisation.
     dropout : float
         Share of the features that a training step does not see.
-    head_decay : float
-        Weight decay of the head.
     metric_rate, length_rate : float
         Learning rates of the metric and of the logarithms of the lengths, relative to that of the
         shapelets' values and the head.
@@ -91,7 +89,6 @@ class Plan:
     batch_size: int
     gamma: float
     dropout: float = 0.0
-    head_decay: float = 0.0
     metric_rate: float = 1.0
     length_rate: float = 1.0
 
@@ -161,19 +158,13 @@ class Trainer:
         self.state = _State()
         self.best = _copy(model)
         shapelets, measure = model.transform.shapelets, model.transform.discrepancy
-        self.optimiser = torch.optim.AdamW(
+        self.optimiser = torch.optim.Adam(
             [
-                {"params": [shapelets.values], "ratio": 1.0},
+                {"params": [shapelets.values, *model.head.parameters()], "ratio": 1.0},
                 {"params": [shapelets.raw_lengths], "ratio": plan.length_rate},
                 {"params": list(measure.parameters()), "ratio": plan.metric_rate},
-                {
-                    "params": list(model.head.parameters()),
-                    "ratio": 1.0,
-                    "weight_decay": plan.head_decay,
-                },
             ],
             lr=plan.schedule.rate,
-            weight_decay=0.0,
         )
 
     @property

@@ -16,7 +16,7 @@ from sklearn.metrics import accuracy_score, r2_score, recall_score, root_mean_sq
 from .. import ShapeletClassifier, ShapeletRegressor, load
 from ..datasets import read
 from ..datasets.parsing import existing_file
-from ..datasets.tables import TEXT_SUFFIXES, _read_file
+from ..datasets.tables import TEXT_SUFFIXES, read_columns
 from ..estimators.parameters import check_parameters
 from ..saving import check_writable
 from .terminal import UsageError, output, report, say
@@ -154,7 +154,7 @@ def _read(args: argparse.Namespace, model: Any = None, labelled: bool = False) -
         needed = ["series", "time", "label"] if labelled else ["series", "time"]
         missing = [f"--{name}" for name in needed if name not in columns]
         if missing:
-            there = ", ".join(map(str, _read_file(existing_file(args.data))))
+            there = ", ".join(map(str, read_columns(existing_file(args.data))))
             raise UsageError(
                 f"the table {args.data} needs {' and '.join(missing)}, names of columns; "
                 f"it has {there}."

@@ -65,7 +65,7 @@ def read_table(
     (('pulse',), ['a', 'b'], ['no', 'yes'])
     """
     file = existing_file(path)
-    columns = {name: _without_entry_as_nan(column) for name, column in _read_file(file).items()}
+    columns = {name: _without_entry_as_nan(column) for name, column in read_columns(file).items()}
     if isinstance(channels, str):
         channels = [channels]
     chosen = [name for name in (series, time, variable, value, label) if name is not None]
@@ -96,7 +96,7 @@ def read_table(
     return batch, _one_label_each(file, columns, series, label, batch)
 
 
-def _read_file(file: Path) -> dict[str, Any]:
+def read_columns(file: Path) -> dict[str, Any]:
     """Read a file by the first library that can, as named vectors of that library's own type."""
     name = file.name.lower()
     separator = next((sep for suffix, sep in TEXT_SUFFIXES.items() if name.endswith(suffix)), None)
