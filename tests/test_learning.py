@@ -55,11 +55,11 @@ def test_the_default_procedure_classifies_it():
 
 def test_its_height_is_learnt():
     planted, fresh = (
-        planted_pattern(300, height=(0.2, 2.0), random_state=seed, **SIZES) for seed in (0, 1)
+        planted_pattern(400, height=(0.2, 2.0), random_state=seed, **SIZES) for seed in (0, 1)
     )
     there, here = planted.labels == 1, fresh.labels == 1
     model = ShapeletRegressor(
-        n_shapelets=30, initial_length=(0.2, 0.5), max_epochs=60, batch_size=25, learning_rate=0.05,
+        n_shapelets=40, initial_length=(0.2, 0.5), max_epochs=60, batch_size=25, learning_rate=0.05,
         random_state=0, n_jobs=1,
     ).fit(planted.series[there], planted.heights[there])  # fmt: skip
     assert model.score(fresh.series[here], fresh.heights[here]) > 0.9
