@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from itertools import pairwise
@@ -23,7 +23,7 @@ import scipy.linalg.cython_blas  # noqa: F401  loads the BLAS that numba's dot c
 import torch
 from numba import njit, uint64
 from numpy.typing import DTypeLike, NDArray
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import LibController, ThreadpoolController
 
 # `contract` and `reassoc` let sums vectorise; NaN and infinity keep their meaning.
 kernel = njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
@@ -59,13 +59,21 @@ def threads(n_threads: int) -> Iterator[None]:
 
 
 @cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="blas")
+def _blas() -> list[LibController]:
+    return ThreadpoolController().select(user_api="blas").lib_controllers  # type: ignore[no-any-return]
 
 
-def one_blas_thread() -> AbstractContextManager[None]:
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
     """Keep the BLAS that kernels call from starting threads inside our own."""
-    return _blas().limit(limits=1)  # type: ignore[no-any-return]
+    before = [library.get_num_threads() for library in _blas()]
+    for library in _blas():
+        library.set_num_threads(1)
+    try:
+        yield
+    finally:
+        for library, n_threads in zip(_blas(), before, strict=True):
+            library.set_num_threads(n_threads)
 
 
 class _Buffers(threading.local):

@@ -67,10 +67,10 @@ class Shapelets(nn.Module):
     @property
     def lengths(self) -> Tensor:
         """Lengths S_k in (0, max_length], (shapelets,)."""
-        # Written so that the derivative at raw = 0, the longest length, is that from below: torch's
-        # abs has derivative 0 there and would hold the length for ever.
-        raw = torch.where(self.raw_lengths > 0, -self.raw_lengths, self.raw_lengths)
-        return self.max_length * torch.exp(raw.clamp(min=SHORTEST))
+        # -|raw|, written so that the derivative at raw = 0, the longest length, is that from below:
+        # torch's abs has derivative 0 there and would hold the length for ever.
+        raw = torch.sub(self.raw_lengths, self.raw_lengths.relu(), alpha=2)
+        return self.max_length * raw.clamp(min=SHORTEST).exp()
 
     @property
     def n_shapelets(self) -> int:
