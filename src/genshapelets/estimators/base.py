@@ -24,6 +24,7 @@ from ..paths import interpolate
 from ..procedures import PROCEDURES, Procedure, build
 from ..series import RaggedSeries
 from ..training import Checkpoint, Trainer
+from ..transform import Matches
 from .goals import Goal, checked_weight, one_per_series
 from .parameters import check_parameters
 
@@ -96,7 +97,7 @@ class ShapeletEstimator(TransformerMixin, BaseEstimator):
     def lengths_(self) -> NDArray[Any]:
         """Lengths in the unit of the times (timedelta64 if they are datetimes), (shapelets,)."""
         lengths = _numpy(self._fitted().transform.shapelets.lengths).astype(np.float64)
-        return (lengths * 1e9).astype("m8[ns]") if self.has_datetimes_ else lengths
+        return _in_user_time(lengths, self.has_datetimes_)
 
     @property
     def metric_(self) -> NDArray[np.float64]:
@@ -218,6 +219,8 @@ class ShapeletEstimator(TransformerMixin, BaseEstimator):
             centre, scale, self.head, 1 if goal is None else goal.n_outputs, random,
             discrepancy=self.discrepancy, metric=self.metric, search=self.search,
         ).to(self.device)  # fmt: skip
+        lengths = _numpy(model.transform.shapelets.lengths).astype(np.float64)
+        self.initial_lengths_ = _in_user_time(lengths, series.time_origin is not None)
         if goal is None:
             return model, None
         model.check_head(goal.n_outputs)
@@ -282,15 +285,22 @@ class ShapeletEstimator(TransformerMixin, BaseEstimator):
 
     def _discrepancy(self, X: Any) -> tuple[Tensor, np.dtype[Any]]:
         """Discrepancies, (series, shapelets), and the type of X."""
+        matches, series = self._matches(X)
+        return matches.discrepancy, series.dtype
+
+    def _matches(self, X: Any) -> tuple[Matches, RaggedSeries]:
+        """Where every shapelet is found in every series, and X as a batch."""
         model = self._fitted()
         series = self._as_series(X, fitting=False)
         self._check_like_training(series, model)
         with torch.no_grad(), self._threads():
             parts = [
-                model.transform(model.paths(series[first : first + CHUNK])).discrepancy
+                model.transform(model.paths(series[first : first + CHUNK]))
                 for first in range(0, len(series), CHUNK)
             ]
-        return torch.cat(parts), series.dtype
+        discrepancy = torch.cat([part.discrepancy for part in parts])
+        start = torch.cat([part.start for part in parts])
+        return Matches(discrepancy, start, parts[0].backend), series
 
     def _check_like_training(self, series: RaggedSeries, model: ShapeletModel) -> None:
         name = type(self).__name__
@@ -355,6 +365,10 @@ class ShapeletEstimator(TransformerMixin, BaseEstimator):
         """Let kernels use `n_jobs` threads; None: as many as torch does."""
         n_jobs = torch.get_num_threads() if self.n_jobs is None else int(self.n_jobs)
         return threads(n_jobs if n_jobs > 0 else max((os.cpu_count() or 1) + 1 + n_jobs, 1))
+
+
+def _in_user_time(lengths: NDArray[np.float64], as_durations: bool) -> NDArray[Any]:
+    return (lengths * 1e9).astype("m8[ns]") if as_durations else lengths
 
 
 def _numpy(tensor: Tensor) -> NDArray[Any]:

@@ -81,6 +81,8 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         In the units of the data.
     lengths_ : (shapelets,) array
         In the unit of the times; timedelta64 if these are datetimes.
+    initial_lengths_ : (shapelets,) array
+        What the lengths were before training.
     metric_ : (1 or shapelets, channels, channels) array
     history_ : dict of lists
         Loss, regularisation and accuracy of each epoch.

@@ -23,7 +23,8 @@ ESTIMATORS = {
     estimator.__name__: estimator
     for estimator in (ShapeletClassifier, ShapeletRegressor, ShapeletTransformer)
 }
-# Attributes that `fit` sets, apart from the model: always, for tables, and of some estimators.
+# Attributes that `fit` sets, apart from the model: always, for tables or since a later version, and of
+# some estimators.
 FITTED = (
     "history_",
     "n_iter_",
@@ -32,7 +33,7 @@ FITTED = (
     "has_datetimes_",
     "shortest_span_",
 )
-OF_TABLES = ("n_features_in_", "feature_names_in_")
+SOMETIMES = ("n_features_in_", "feature_names_in_", "initial_lengths_")
 TARGETS = {
     "ShapeletClassifier": ("classes_",),
     "ShapeletRegressor": ("target_centre_", "target_scale_"),
@@ -65,7 +66,7 @@ def save(estimator: ShapeletEstimator, path: str | os.PathLike) -> None:
         "parameters": {name: _plain(value) for name, value in parameters.items()},
         "fitted": {
             name: _plain(getattr(estimator, name))
-            for name in FITTED + OF_TABLES + TARGETS[type(estimator).__name__]
+            for name in FITTED + SOMETIMES + TARGETS[type(estimator).__name__]
             if hasattr(estimator, name)
         },
         "discrepancy": getattr(model.transform.discrepancy, "metric", "classical"),
@@ -110,7 +111,7 @@ def load(path: str | os.PathLike) -> ShapeletEstimator:
         fitted = contents["fitted"]
         for name in FITTED + TARGETS[contents["estimator"]]:
             setattr(estimator, name, _restored(fitted[name]))
-        for name in fitted.keys() & set(OF_TABLES):
+        for name in fitted.keys() & set(SOMETIMES):
             setattr(estimator, name, _restored(fitted[name]))
         estimator.model_ = _model(contents, tensors)
         _check_sizes(estimator)
@@ -162,6 +163,8 @@ def _check_sizes(estimator: ShapeletEstimator) -> None:
     n_classes = len(estimator.classes_) if isinstance(estimator, ShapeletClassifier) else 0
     if estimator.n_channels_in_ != n_channels or not estimator.shortest_span_ >= 0:
         raise ValueError(f"what was fitted does not go with {n_channels} channels")
+    if len(getattr(estimator, "initial_lengths_", model.feature_mean)) != len(model.feature_mean):
+        raise ValueError("there must be one initial length for each shapelet")
     if n_classes and n_outputs != (n_classes if n_classes > 2 else 1):
         raise ValueError(f"{n_outputs} outputs do not go with {n_classes} classes")
 
