@@ -2,6 +2,7 @@
 
 from .discrepancies import ClassicalDiscrepancy, Discrepancy, L2Discrepancy
 from .estimators import ShapeletClassifier, ShapeletRegressor, ShapeletTransformer, load
+from .explain import explain_model, explain_series, interpretability
 from .objective import interpretable_regularisation
 from .paths import Paths, interpolate
 from .series import RaggedSeries
@@ -22,7 +23,10 @@ __all__ = [
     "ShapeletRegressor",
     "ShapeletTransformer",
     "Shapelets",
+    "explain_model",
+    "explain_series",
     "interpolate",
+    "interpretability",
     "interpretable_regularisation",
     "load",
 ]

@@ -1,0 +1,116 @@
+"""Counter-questions: how well a shapelet would have to fit for another prediction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..paths import Array
+
+if TYPE_CHECKING:
+    from .local import Explanation
+
+
+class Turn(NamedTuple):
+    """From this discrepancy on, this would be predicted."""
+
+    discrepancy: float
+    predicted: Any
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """What would have to be true of one match for the prediction to be another.
+
+    Attributes
+    ----------
+    series : Any
+        Name of the series.
+    shapelet : int
+    discrepancy : float
+        As it is.
+    predicted : Any
+        As it is.
+    closer, further : Turn or None
+        The largest smaller discrepancy and the smallest larger one at which the prediction turns;
+        None if it never does in that direction. A discrepancy cannot be smaller than 0.
+    """
+
+    series: Any
+    shapelet: int
+    discrepancy: float
+    predicted: Any
+    closer: Turn | None
+    further: Turn | None
+
+    def __str__(self) -> str:
+        said = (
+            f"series {self.series} is predicted to be {_said(self.predicted)} with shapelet "
+            f"{self.shapelet} at a discrepancy of {self.discrepancy:.3g}; "
+        )
+        turns = [
+            f"{_said(turn.predicted)} if it were {what} than {turn.discrepancy:.3g}"
+            for turn, what in ((self.closer, "less"), (self.further, "more"))
+            if turn is not None
+        ]
+        return said + (", ".join(turns) or "no other fit of it alone would change that") + "."
+
+
+def turning_points(explanation: Explanation, series: int, shapelet: int, to: Any) -> WhatIf:
+    """Solve for the discrepancies at which the prediction turns; see `Explanation.what_if`."""
+    found = explanation.matches
+    assert explanation.weight is not None
+    slopes, answers = explanation.weight[:, shapelet], explanation.answers[series]
+    turns: list[tuple[float, Any]] = []  # how far the feature moves, and what is predicted then
+    if explanation.classes is None:
+        if to is None or not np.isfinite(to):
+            raise ValueError(f"to must be a number that the model is to predict; got {to!r}.")
+        if slopes[0] != 0 and answers[0] != to:
+            turns = [(float((to - answers[0]) / slopes[0]), float(to))]
+    else:
+        labels = explanation.classes.tolist()
+        if to is not None and to not in labels:
+            raise ValueError(
+                f"to must be one of the classes {', '.join(map(str, labels))}; got {to!r}."
+            )
+        for c, label in enumerate(explanation.classes):
+            if c != explanation.chosen(series) and (to is None or label == to):
+                turns += [(move, label) for move in _enters(slopes, answers, c)]
+    feature = float(found.features[series, shapelet])
+    model = explanation.estimator.model_
+    unit = float(np.sqrt(found._length[shapelet])) if model.per_length else 1.0
+
+    def turn(move: float, predicted: Any) -> Turn | None:
+        with np.errstate(over="ignore"):
+            discrepancy = float((np.exp(feature + move) - model.small) * unit)
+        return Turn(discrepancy, predicted) if 0.0 <= discrepancy < np.inf else None
+
+    closer = max((item for item in turns if item[0] < 0), key=lambda item: item[0], default=None)
+    further = min((item for item in turns if item[0] > 0), key=lambda item: item[0], default=None)
+    return WhatIf(
+        series=found.names[series],
+        shapelet=shapelet,
+        discrepancy=float(found.discrepancy[series, shapelet]),
+        predicted=explanation.predicted[series],
+        closer=None if closer is None else turn(*closer),
+        further=None if further is None else turn(*further),
+    )
+
+
+def _enters(slopes: Array, answers: Array, c: int) -> list[float]:
+    """Where answer c becomes the largest when all move along their slopes: at most one place."""
+    gap, rise = answers - answers[c], slopes[c] - slopes
+    if (gap[rise == 0] > 0).any():
+        return []
+    # It is the largest where move * rise >= gap for all others: between these two.
+    low = max((gap[rise > 0] / rise[rise > 0]).tolist(), default=-np.inf)
+    high = min((gap[rise < 0] / rise[rise < 0]).tolist(), default=np.inf)
+    if low > high:
+        return []
+    return [low] if low > 0 else [high] if high < 0 else []
+
+
+def _said(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,170 @@
+"""Where shapelets were found, in the user's units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..discrepancies import ClassicalDiscrepancy, L2Discrepancy
+from ..estimators.base import ShapeletEstimator
+from ..paths import Array, Index, interpolate
+from ..series import RaggedSeries
+
+
+class Window(NamedTuple):
+    """A shapelet over the piece of a series that it was laid against.
+
+    Both are piecewise linear; the points are the corners of either, so straight lines between them
+    are the very functions that were compared.
+
+    Attributes
+    ----------
+    times : (points,) array
+        In the user's time.
+    path : (channels, points) array
+        The series, interpolated.
+    shapelet : (channels, points) array
+        A level-free shapelet is lifted to the level of the window, as it was compared.
+    """
+
+    times: NDArray[Any]
+    path: Array
+    shapelet: Array
+
+
+@dataclass(frozen=True, eq=False)
+class ShapeletMatches:
+    """Every shapelet of a fitted model in every series of a batch.
+
+    Attributes
+    ----------
+    series : RaggedSeries
+    start, end : (series, shapelets) arrays
+        The best window, in the user's time: datetime64 if the series have datetimes. A window of a
+        series shorter than the shapelet ends after the series.
+    discrepancy : (series, shapelets) array
+        How far the window is from the shapelet.
+    features : (series, shapelets) array
+        Their logarithms, which the head weighs.
+    shapelets : (shapelets, channels, knots) array
+        In the units of the data.
+    lengths : (shapelets,) array
+        In the unit of the times; timedelta64 if they are datetimes. For the classical
+        discrepancy: what so many samples span in these series.
+    level_free : (shapelets,) bool array
+        Which shapelets see only the shape of a window, not its level.
+    channel_names : tuple of str
+        "channel 0", … if they have none.
+    """
+
+    series: RaggedSeries
+    start: NDArray[Any]
+    end: NDArray[Any]
+    discrepancy: Array
+    features: Array
+    shapelets: Array
+    lengths: NDArray[Any]
+    level_free: NDArray[np.bool_]
+    channel_names: tuple[str, ...]
+    _offset: Array  # start, in the batch's own time
+    _length: Array
+    _fill: Array
+
+    @property
+    def n_shapelets(self) -> int:
+        """Number of shapelets."""
+        return len(self.shapelets)
+
+    @property
+    def names(self) -> NDArray[Any]:
+        """Names of the series: their ids, or 0, 1, …."""
+        ids = self.series.series_ids
+        return np.arange(len(self.series)) if ids is None else np.asarray(ids)
+
+    @property
+    def nearest(self) -> Index:
+        """The series that each shapelet is most similar to, (shapelets,)."""
+        return self.discrepancy.argmin(axis=0)
+
+    def closest(self, shapelet: int, count: int | None = None) -> Index:
+        """Positions of the series that a shapelet is most similar to, most similar first."""
+        return np.argsort(self.discrepancy[:, shapelet], kind="stable")[:count]
+
+    def window(self, shapelet: int, series: int | None = None) -> Window:
+        """A shapelet over its best window of one series; by default of the most similar one."""
+        n = int(self.nearest[shapelet]) if series is None else series
+        path = interpolate(self.series[[n]], self._fill)
+        begin, length = self._offset[n, shapelet], self._length[shapelet]
+        knots = np.linspace(begin, begin + length, self.shapelets.shape[2])
+        own = self.series[n].times
+        inside = own[(own > knots[0]) & (own < knots[-1])]
+        times = np.union1d(knots, inside)
+        values = path.evaluate(times)[0]
+        drawn = np.array([np.interp(times, knots, row) for row in self.shapelets[shapelet]])
+        if self.level_free[shapelet]:
+            difference = values - drawn
+            middle = 0.5 * (difference[:, 1:] + difference[:, :-1])
+            drawn += ((middle * np.diff(times)).sum(axis=1) / length)[:, None]
+        return Window(self.series.to_user_time(times), values, drawn)
+
+    def path(self, series: int) -> tuple[NDArray[Any], Array]:
+        """Times and values of a whole series, (channels, times), gaps interpolated."""
+        own = self.series[series].times
+        values = interpolate(self.series[[series]], self._fill).evaluate(own)[0]
+        return self.series.to_user_time(own), values
+
+
+def find_matches(estimator: ShapeletEstimator, X: Any) -> ShapeletMatches:
+    """Look for every shapelet of a fitted estimator in every series.
+
+    Parameters
+    ----------
+    estimator : ShapeletClassifier, ShapeletRegressor or ShapeletTransformer
+    X : series
+        Anything that the estimator predicts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from genshapelets import ShapeletTransformer
+    >>> from genshapelets.explain import find_matches
+    >>> X = np.random.default_rng(0).normal(size=(6, 1, 30))
+    >>> found = find_matches(ShapeletTransformer(n_shapelets=2, random_state=0).fit(X), X)
+    >>> found.start.shape, found.window(shapelet=1).path.shape[0]
+    ((6, 2), 1)
+    """
+    matches, series = estimator._matches(X)
+    model = estimator.model_
+    shapelets = model.transform.shapelets
+    measure = model.transform.discrepancy
+    n_shapelets = shapelets.n_shapelets
+    level_free = np.zeros(n_shapelets, bool)
+    if isinstance(measure, L2Discrepancy):
+        level_free = measure.level_free_of(n_shapelets).cpu().numpy().copy()
+    start = matches.start.cpu().numpy().astype(np.float64)
+    lengths = estimator.lengths_
+    length = shapelets.lengths.detach().cpu().numpy().astype(np.float64)
+    if isinstance(measure, ClassicalDiscrepancy):  # which counts samples
+        n = int(series.lengths.argmax())
+        step = series.spans[n] / max(int(series.lengths[n]) - 1, 1)
+        length = np.full(n_shapelets, step * (shapelets.n_knots - 1))
+        lengths = series.to_user_time(length) - series.to_user_time(0.0)
+    names = estimator.channel_names_ or series.channel_names
+    discrepancy = matches.discrepancy.double()
+    return ShapeletMatches(
+        series=series,
+        start=series.to_user_time(start),
+        end=series.to_user_time(start + length),
+        discrepancy=discrepancy.cpu().numpy(),
+        features=model.features(discrepancy).cpu().numpy(),
+        shapelets=estimator.shapelets_,
+        lengths=lengths,
+        level_free=level_free,
+        channel_names=names or tuple(f"channel {d}" for d in range(series.n_channels)),
+        _offset=start,
+        _length=length,
+        _fill=model.centre.cpu().numpy().astype(np.float64),
+    )

@@ -1,0 +1,170 @@
+"""Interpretability in numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..discrepancies import ClassicalDiscrepancy
+from ..estimators.base import ShapeletEstimator
+from ..offsets import FREE, Offsets
+from ..paths import Array
+from .overall import ModelExplanation, Order, explain_model
+
+CARRIED = 0.9  # of a logit
+
+
+@dataclass(frozen=True)
+class Interpretability:
+    """How readable a model is.
+
+    Attributes
+    ----------
+    n_classes : int
+        0 for regression.
+    unique : float or None
+        Share of the classes whose top shapelet is the top shapelet of no other class.
+    own : float or None
+        Share of the classes whose top shapelet is most similar to a training series of that class.
+    closeness : float
+        Discrepancy of a shapelet from its nearest training segment, divided by the mean from random
+        segments of its length; mean over shapelets. 0: shapelets are pieces of the data, 1: they are
+        no more alike than chance. (Of roots, for the classical discrepancy, which is a sum of squares.)
+    sparsity : float
+        How many shapelets carry 90 % of the predicted answer, the sizes of all contributions taken
+        together; mean over series.
+    n_shapelets : int
+    """
+
+    n_classes: int
+    unique: float | None
+    own: float | None
+    closeness: float
+    sparsity: float
+    n_shapelets: int
+
+    def __str__(self) -> str:
+        said = (
+            f"a shapelet is {self.closeness:.2f} times as far from its nearest training segment as from "
+            f"a random one\n{self.sparsity:.1f} of {self.n_shapelets} shapelets carry 90 % of an answer"
+        )
+        if self.unique is None or self.own is None:
+            return said
+        unique, own = round(self.unique * self.n_classes), round(self.own * self.n_classes)
+        return (
+            f"{unique} of {self.n_classes} classes have a top shapelet of their own\n"
+            f"{own} of {self.n_classes} classes have a top shapelet whose nearest training series is of "
+            f"that class\n{said}"
+        )
+
+
+def interpretability(
+    estimator: ShapeletEstimator,
+    X: Any,
+    y: Any,
+    *,
+    by: Order = "effect",
+    n_windows: int = 256,
+    random_state: int = 0,
+) -> Interpretability:
+    """Measure how readable a fitted model is.
+
+    Parameters
+    ----------
+    estimator : ShapeletClassifier or ShapeletRegressor
+    X : series
+        The training series.
+    y : (series,) array
+        Their classes or numbers.
+    by : "effect" or "weight"
+        What makes a shapelet a class's top one; see `ModelExplanation`.
+    n_windows : int
+        Random segments that each shapelet is compared with.
+    random_state : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from genshapelets import ShapeletClassifier, interpretability
+    >>> X = np.random.default_rng(0).normal(scale=0.1, size=(20, 1, 30))
+    >>> X[10:, 0, 12:18] += 1.0
+    >>> y = np.repeat(["flat", "bump"], 10)
+    >>> model = ShapeletClassifier(n_shapelets=4, max_epochs=30, random_state=0).fit(X, y)
+    >>> print(interpretability(model, X, y))
+    2 of 2 classes have a top shapelet of their own
+    ...
+    """
+    learnt = explain_model(estimator, X, y)
+    return measure(learnt, by=by, n_windows=n_windows, random_state=random_state)
+
+
+def measure(
+    learnt: ModelExplanation, *, by: Order = "effect", n_windows: int = 256, random_state: int = 0
+) -> Interpretability:
+    """Do as `interpretability` does, from what `explain_model` found."""
+    if n_windows < 1:
+        raise ValueError(f"n_windows must be at least 1; got {n_windows}.")
+    unique = own = None
+    if learnt.classes is not None:
+        top = learnt.ranking(by)[:, 0]
+        unique = float((np.bincount(top)[top] == 1).mean())
+        own = float((learnt.nearest_label[top] == learnt.classes).mean())
+    random = _random_discrepancy(learnt, n_windows, np.random.default_rng(random_state))
+    nearest = learnt.nearest_discrepancy
+    if isinstance(learnt.explanation.estimator.model_.transform.discrepancy, ClassicalDiscrepancy):
+        random, nearest = np.sqrt(random), np.sqrt(nearest)
+    usual = random.mean(axis=0)
+    return Interpretability(
+        n_classes=0 if learnt.classes is None else len(learnt.classes),
+        unique=unique,
+        own=own,
+        closeness=float(np.divide(nearest, usual, out=np.ones_like(usual), where=usual > 0).mean()),
+        sparsity=_sparsity(learnt),
+        n_shapelets=learnt.matches.n_shapelets,
+    )
+
+
+def _random_discrepancy(
+    learnt: ModelExplanation, n_windows: int, random: np.random.Generator
+) -> Array:
+    """Discrepancies from random windows, (windows, shapelets)."""
+    estimator = learnt.explanation.estimator
+    model, found = estimator.model_, learnt.matches
+    series = found.series[random.integers(len(found.series), size=n_windows)]
+    paths = model.paths(series)
+    shape = (n_windows, found.n_shapelets)
+    room = np.maximum(paths.spans[:, None] - found._length, 0.0)
+    start = room * random.random(shape)
+    index = np.full(shape, FREE)
+    if isinstance(model.transform.discrepancy, ClassicalDiscrepancy):
+        n_places = np.maximum(paths.lengths - found.shapelets.shape[2] + 1, 1)
+        index = random.integers(n_places[:, None], size=shape)
+    shapelets = model.transform.shapelets
+    device = shapelets.values.device
+    offsets = Offsets(
+        torch.from_numpy(start).to(device),
+        torch.zeros(shape, dtype=torch.float64, device=device),
+        torch.from_numpy(index).to(device),
+        "random",
+    )
+    with torch.no_grad(), estimator._threads():
+        discrepancy = model.transform.discrepancy.evaluate(
+            paths, shapelets.values, shapelets.lengths, offsets
+        )
+    return discrepancy.double().cpu().numpy()
+
+
+def _sparsity(learnt: ModelExplanation) -> float:
+    explanation = learnt.explanation
+    found = learnt.matches
+    if explanation.probabilities is None:
+        chosen = np.zeros(len(found.series), int)
+    else:
+        chosen = explanation.probabilities.argmax(axis=1)
+    size = np.abs(learnt.weight[chosen] * (found.features - explanation.baseline))
+    carried = np.cumsum(-np.sort(-size, axis=1), axis=1)
+    needed = (carried < CARRIED * carried[:, -1:]).sum(axis=1) + 1
+    return float(needed.mean())

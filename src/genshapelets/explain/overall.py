@@ -1,0 +1,200 @@
+"""What a model has learnt: shapelets that speak for each class, where they come from, the metric."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..discrepancies import L2Discrepancy
+from ..estimators.base import ShapeletEstimator
+from ..estimators.goals import one_per_series
+from ..paths import Array, Index
+from .frames import as_frame
+from .local import Explanation, explain_series
+from .matches import ShapeletMatches
+
+Order = Literal["effect", "weight"]
+
+
+@dataclass(frozen=True, eq=False)
+class ModelExplanation:
+    r"""What a fitted model looks for.
+
+    Shapelets can be ranked by two numbers. The weight :math:`w_{ck}` is that of the head on the
+    logarithm of the discrepancy. The effect :math:`w_{ck} \cdot \text{std}_n(x_{nk})` is what one
+    standard deviation of that logarithm over the series does to the answer: a large weight on a
+    feature that hardly varies decides nothing. The most negative comes first: to be like this
+    shapelet speaks for this class.
+
+    Attributes
+    ----------
+    explanation : Explanation
+        Of the given series; its ``matches`` say where each shapelet was found in each of them.
+    labels : (series,) array
+        y as it was given.
+    weight, effect : (answers, shapelets) arrays
+        Answers are the classes, or one number for regression.
+    mean_features : (shapelets,) array
+        Mean logarithm over the given series.
+    nearest : (shapelets,) int array
+        Position of the series that each shapelet is most similar to.
+    nearest_label : (shapelets,) array
+        Its class or number.
+    nearest_start, nearest_end : (shapelets,) arrays
+        Where in it the shapelet was found, in the user's time.
+    nearest_discrepancy : (shapelets,) array
+    lengths : (shapelets,) array
+        In the unit of the times; timedelta64 if they are datetimes.
+    initial_lengths : (shapelets,) array, or None
+        Before training; None for a model that was saved before they were kept.
+    metric : (1 or shapelets, channels) array
+        How much the discrepancy of each shapelet looks at each channel, after standardising them:
+        lengths of the columns of A, divided by their sum. One row if all share a metric.
+    channel_importance : (channels,) array
+        The same for the whole model: a mean over shapelets, weighted by the squares of their effects.
+    """
+
+    explanation: Explanation
+    labels: NDArray[Any]
+    weight: Array
+    effect: Array
+    mean_features: Array
+    nearest: Index
+    nearest_label: NDArray[Any]
+    nearest_start: NDArray[Any]
+    nearest_end: NDArray[Any]
+    nearest_discrepancy: Array
+    lengths: NDArray[Any]
+    initial_lengths: NDArray[Any] | None
+    metric: Array
+    channel_importance: Array
+
+    @property
+    def matches(self) -> ShapeletMatches:
+        """Where the shapelets were found in the given series."""
+        return self.explanation.matches
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """The classes; None for regression."""
+        return self.explanation.classes
+
+    def ranking(self, by: Order = "effect") -> Index:
+        """Shapelets of each answer, (answers, shapelets); those whose likeness speaks for it first.
+
+        For regression: those whose likeness raises the number.
+        """
+        if by not in ("effect", "weight"):
+            raise ValueError(f'by must be "effect" or "weight"; got {by!r}.')
+        return np.argsort(self.effect if by == "effect" else self.weight, axis=1, kind="stable")
+
+    def of_shapelet(self, shapelet: int) -> int:
+        """Column of the answer that a shapelet's likeness speaks for most."""
+        return int(self.weight[:, shapelet].argmin())
+
+    def to_frame(self, by: Order = "effect", top: int | None = None) -> Any:
+        """Table with a row for each class and shapelet, ranked, as a ``pandas.DataFrame``.
+
+        Parameters
+        ----------
+        by : "effect" or "weight"
+        top : int, optional
+            Only so many shapelets of each class.
+        """
+        order = self.ranking(by)[:, :top]
+        n_answers, count = order.shape
+        k, answer = order.ravel(), np.repeat(np.arange(n_answers), count)
+        names = np.array(["y"], dtype=object) if self.classes is None else self.classes
+        table = {
+            "class": names[answer],
+            "rank": np.tile(np.arange(1, count + 1), n_answers),
+            "shapelet": k,
+            "weight": self.weight[answer, k],
+            "effect": self.effect[answer, k],
+            "length": self.lengths[k],
+            "level_free": self.matches.level_free[k],
+            "nearest_series": self.matches.names[self.nearest[k]],
+            "nearest_label": self.nearest_label[k],
+            "nearest_start": self.nearest_start[k],
+            "nearest_end": self.nearest_end[k],
+            "nearest_discrepancy": self.nearest_discrepancy[k],
+        }
+        if self.classes is None:
+            del table["class"]
+        return as_frame(table)
+
+    def channels_to_frame(self) -> Any:
+        """Table of how much the model looks at each channel, as a ``pandas.DataFrame``."""
+        return as_frame(
+            {"channel": list(self.matches.channel_names), "importance": self.channel_importance}
+        )
+
+
+def explain_model(estimator: ShapeletEstimator, X: Any, y: Any) -> ModelExplanation:
+    """Explain what a fitted model has learnt, with the series that it was trained on.
+
+    Parameters
+    ----------
+    estimator : ShapeletClassifier or ShapeletRegressor
+        With a linear head: another has no one weight for each shapelet and class.
+    X : series
+        The training series, which a model does not keep.
+    y : (series,) array
+        Their classes or numbers.
+
+    Returns
+    -------
+    ModelExplanation
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from genshapelets import ShapeletClassifier, explain_model
+    >>> X = np.random.default_rng(0).normal(scale=0.1, size=(20, 1, 30))
+    >>> X[10:, 0, 12:18] += 1.0
+    >>> y = np.repeat(["flat", "bump"], 10)
+    >>> model = ShapeletClassifier(n_shapelets=4, max_epochs=30, random_state=0).fit(X, y)
+    >>> learnt = explain_model(model, X, y)
+    >>> bump = learnt.ranking()[0, 0]  # the shapelet that speaks most for the class "bump"
+    >>> str(learnt.nearest_label[bump])
+    'bump'
+    """
+    explanation = explain_series(estimator, X)
+    if explanation.weight is None:
+        estimator.model_.linear()  # refuses, with the reason
+    assert explanation.weight is not None
+    found = explanation.matches
+    labels = one_per_series(y, len(found.series))
+    nearest = found.nearest
+    everyone = np.arange(found.n_shapelets)
+    effect = explanation.weight * found.features.std(axis=0)
+    metric = _metric(estimator, found.shapelets.shape[1])
+    size = np.square(effect).sum(axis=0)
+    per_shapelet = np.broadcast_to(metric, (found.n_shapelets, metric.shape[1]))
+    importance = np.average(per_shapelet, axis=0, weights=size if size.any() else None)
+    return ModelExplanation(
+        explanation=explanation,
+        labels=labels,
+        weight=explanation.weight,
+        effect=effect,
+        mean_features=found.features.mean(axis=0),
+        nearest=nearest,
+        nearest_label=labels[nearest],
+        nearest_start=found.start[nearest, everyone],
+        nearest_end=found.end[nearest, everyone],
+        nearest_discrepancy=found.discrepancy[nearest, everyone],
+        lengths=found.lengths,
+        initial_lengths=getattr(estimator, "initial_lengths_", None),
+        metric=metric,
+        channel_importance=importance,
+    )
+
+
+def _metric(estimator: ShapeletEstimator, n_channels: int) -> Array:
+    if not isinstance(estimator.model_.transform.discrepancy, L2Discrepancy):
+        return np.full((1, n_channels), 1.0 / n_channels)  # a plain sum over channels
+    size = np.linalg.norm(estimator.metric_, axis=1)
+    return size / np.maximum(size.sum(axis=1, keepdims=True), np.finfo(float).tiny)

@@ -1,0 +1,432 @@
+"""Explanations: sums, windows, counter-questions, measures, and what is refused."""
+
+import numpy as np
+import pytest
+import torch
+from sklearn.exceptions import NotFittedError
+from torch import nn
+
+from genshapelets import (
+    RaggedSeries,
+    ShapeletClassifier,
+    ShapeletRegressor,
+    ShapeletTransformer,
+    explain_model,
+    explain_series,
+    interpretability,
+    load,
+)
+from genshapelets.datasets import planted_pattern
+from genshapelets.explain import find_matches, measure
+
+QUICK = {"n_shapelets": 6, "max_epochs": 8, "random_state": 0, "n_jobs": 1}
+
+
+def waves(n_series=24, n_classes=3, n_channels=2, n_times=30, seed=0):
+    """Regular series in which a bump of the first channel sits where the class says."""
+    random = np.random.default_rng(seed)
+    y = np.arange(n_series) % n_classes
+    X = random.normal(scale=0.3, size=(n_series, n_channels, n_times))
+    for n, label in enumerate(y):
+        X[n, 0, 4 + 7 * label : 9 + 7 * label] += 2.0 + label
+    return X, np.array(["a", "b", "c", "d"])[y]
+
+
+def dated(X):
+    """The same series, a sample every minute."""
+    minutes = np.datetime64("2024-03-01T12:00") + np.arange(X.shape[2]).astype("m8[m]")
+    return RaggedSeries.from_arrays(X, minutes, channel_names=["pulse", "breath"][: X.shape[1]])
+
+
+MODELS = {
+    "two classes": (2, ShapeletClassifier, {}),
+    "three classes": (3, ShapeletClassifier, {}),
+    "classical": (3, ShapeletClassifier, {"discrepancy": "classical"}),
+    "level-free": (3, ShapeletClassifier, {"level_free": 1.0}),
+    "full metric": (2, ShapeletClassifier, {"metric": "full", "search": "exact"}),
+    "paper": (3, ShapeletClassifier, {"procedure": "paper"}),
+    "regression": (3, ShapeletRegressor, {}),
+}
+_fitted = {}
+
+
+@pytest.fixture(params=MODELS)
+def fitted(request):
+    """A model, its training series and targets; each is fitted once."""
+    n_classes, estimator, options = MODELS[request.param]
+    if request.param not in _fitted:
+        X, y = waves(n_classes=n_classes)
+        if estimator is ShapeletRegressor:
+            y = 100.0 + 5.0 * X[:, 0].argmax(axis=1)
+        _fitted[request.param] = estimator(**QUICK, **options).fit(X, y), X, y
+    return _fitted[request.param]
+
+
+def fit(name):
+    n_classes, estimator, options = MODELS[name]
+    X, y = waves(n_classes=n_classes)
+    return estimator(**QUICK, **options).fit(X, y), X, y
+
+
+# ------------------------------------------------------------------ sums
+
+
+def answers_of(model, X):
+    if isinstance(model, ShapeletRegressor):
+        return model.predict(X)[:, None]
+    logits = model.decision_function(X)
+    return logits if logits.ndim == 2 else np.stack([-logits, logits], axis=1)
+
+
+@pytest.mark.parametrize("baseline", ["typical", "zero", "own"])
+def test_contributions_and_bias_sum_to_the_answers(fitted, baseline):
+    model, X, _ = fitted
+    given = np.linspace(-1, 1, 6) if baseline == "own" else baseline
+    explanation = explain_series(model, X, baseline=given)
+    parts = explanation.contributions()
+    total = parts.sum(axis=2) + explanation.bias
+    np.testing.assert_allclose(total, answers_of(model, X), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(explanation.answers, answers_of(model, X), rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(explanation.contributions(4), parts[4])
+    np.testing.assert_array_equal(explanation.predicted, model.predict(X))
+    if explanation.classes is not None:
+        np.testing.assert_allclose(explanation.probabilities, model.predict_proba(X))
+
+
+def test_a_typical_match_contributes_nothing():
+    model, X, _ = fit("three classes")
+    explanation = explain_series(model, X)
+    np.testing.assert_allclose(explanation.baseline, model.model_.feature_mean.numpy())
+    learnt = explain_model(model, X, np.zeros(len(X)))
+    relative = explain_series(model, X, baseline=learnt.mean_features).contributions()
+    np.testing.assert_allclose(relative.mean(axis=0), 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("activation", [nn.Tanh, nn.ReLU])
+def test_another_head_is_explained_by_integrated_gradients(activation):
+    X, y = waves(n_classes=3)
+    head = nn.Sequential(nn.Linear(6, 8), activation(), nn.Linear(8, 3))
+    model = ShapeletClassifier(head=head, **QUICK).fit(X, y)
+    explanation = explain_series(model, X[:5])
+    parts = explanation.contributions()
+    total = parts.sum(axis=2) + explanation.bias
+    np.testing.assert_allclose(total, model.decision_function(X[:5]), rtol=0, atol=1e-6)
+    assert len(explanation.to_frame(top=2)) == 10
+    for refused in (
+        lambda: explain_model(model, X, y),
+        lambda: interpretability(model, X, y),
+        lambda: explanation.what_if(0, 0),
+    ):
+        with pytest.raises(TypeError, match="only a linear head has one weight"):
+            refused()
+
+
+def test_integrated_gradients_of_a_linear_head_are_its_weights():
+    X, y = waves(n_classes=2)
+
+    class Linear(nn.Linear):  # a subclass may compute something else, so it is not read
+        pass
+
+    model = ShapeletClassifier(head=Linear(6, 1), **QUICK).fit(X, y)
+    explanation = explain_series(model, X[:3])
+    weight = model.model_.head.weight.double() / model.model_.feature_scale
+    expected = weight.numpy() * (explanation.matches.features - explanation.baseline)
+    np.testing.assert_allclose(explanation.contributions()[:, 1], expected, atol=1e-5)
+    np.testing.assert_allclose(explanation.contributions()[:, 0], -expected, atol=1e-5)
+
+
+# ------------------------------------------------------------------ windows
+
+
+def test_windows_are_where_the_discrepancy_says(fitted):
+    model, X, _ = fitted
+    found = find_matches(model, X)
+    np.testing.assert_allclose(found.discrepancy, model.transform(X), rtol=1e-6)
+    np.testing.assert_allclose(found.end - found.start, np.tile(found.lengths, (len(X), 1)))
+    scale = model.model_.scale.numpy()[:, None]
+    for n, k in [(0, 0), (5, 3), (7, 5)]:
+        window = found.window(k, n)
+        assert window.times[0] == found.start[n, k]
+        difference = (window.path - window.shapelet) / scale
+        if model.discrepancy == "classical":
+            assert (difference**2).sum() == pytest.approx(found.discrepancy[n, k], rel=1e-5)
+            continue
+        seen = model.metric_[k % len(model.metric_)] @ difference
+        # Simpson's rule is exact for the square of a straight line.
+        middle = 0.5 * (seen[:, 1:] + seen[:, :-1])
+        square = seen[:, 1:] ** 2 + 4 * middle**2 + seen[:, :-1] ** 2
+        total = np.sqrt((square.sum(axis=0) * np.diff(window.times)).sum() / 6)
+        assert total == pytest.approx(found.discrepancy[n, k], rel=1e-4)
+
+
+def test_times_are_the_users():
+    X, y = waves(n_classes=2)
+    plain = ShapeletClassifier(**QUICK).fit(RaggedSeries.from_arrays(X, 60.0 * np.arange(30)), y)
+    model = ShapeletClassifier(**QUICK).fit(dated(X), y)
+    explanation = explain_series(model, dated(X))
+    expected = explain_series(plain, RaggedSeries.from_arrays(X, 60.0 * np.arange(30)))
+    seconds = (explanation.matches.start - np.datetime64("2024-03-01T12:00")) / np.timedelta64(
+        1, "s"
+    )
+    np.testing.assert_allclose(seconds, expected.matches.start, atol=1e-6)
+    assert explanation.matches.window(2).times.dtype.kind == "M"
+    frame = explanation.to_frame(series=3, top=2)
+    assert frame["start"].dtype.kind == "M" and len(frame) == 2
+    learnt = explain_model(model, dated(X), y)
+    assert learnt.lengths.dtype.kind == learnt.initial_lengths.dtype.kind == "m"
+    assert learnt.matches.channel_names == ("pulse", "breath")
+    assert list(learnt.channels_to_frame()["channel"]) == ["pulse", "breath"]
+
+
+def test_gaps_and_channels_never_seen_are_filled_as_the_model_does():
+    X, y = waves(n_classes=2)
+    X = X + 7.0
+    model = ShapeletClassifier(**QUICK).fit(X, y)
+    X[0, 1] = np.nan
+    found = find_matches(model, X)
+    np.testing.assert_allclose(found.path(0)[1][1], model.model_.centre[1].item())
+
+
+# ------------------------------------------------------------------ a planted shape
+
+
+@pytest.fixture(scope="module")
+def planted():
+    truth = planted_pattern(100, n_channels=3, channel=1, n_times=(60, 80), random_state=0)
+    model = ShapeletClassifier(
+        n_shapelets=10, initial_length=(0.3, 0.5), max_epochs=30, batch_size=16, random_state=0,
+        n_jobs=1,
+    ).fit(truth.series, truth.labels)  # fmt: skip
+    return truth, model
+
+
+def overlap(start, end, true_start, true_end):
+    both = np.minimum(end, true_end) - np.maximum(start, true_start)
+    return np.maximum(both, 0.0) / (np.maximum(end, true_end) - np.minimum(start, true_start))
+
+
+def test_the_explanation_points_to_the_planted_place_and_channel(planted):
+    truth, model = planted
+    learnt = explain_model(model, truth.series, truth.labels)
+    k = learnt.ranking()[1, 0]
+    fresh = planted_pattern(100, n_channels=3, channel=1, n_times=(60, 80), random_state=5)
+    has_shape = fresh.labels == 1
+    found = explain_series(model, fresh.series).matches
+    starts = fresh.starts[has_shape]
+    iou = overlap(found.start[has_shape, k], found.end[has_shape, k], starts, starts + fresh.length)
+    assert (iou > 0.8).mean() >= 0.95
+    assert learnt.nearest_label[k] == 1
+    assert learnt.metric[k, 1] > 0.9
+    assert learnt.channel_importance.argmax() == 1 and learnt.channel_importance[1] > 0.75
+    np.testing.assert_allclose(learnt.metric.sum(axis=1), 1.0)
+    assert learnt.channel_importance.sum() == pytest.approx(1.0)
+
+
+def test_the_top_contribution_lies_on_the_planted_place(planted):
+    truth, model = planted
+    k = explain_model(model, truth.series, truth.labels).ranking()[1, 0]
+    explanation = explain_series(model, truth.series)
+    for n in np.flatnonzero(truth.labels == 1)[:10]:
+        frame = explanation.to_frame(series=int(n), top=3)
+        assert k in frame["shapelet"].tolist()
+        assert frame["contribution"].abs().is_monotonic_decreasing
+
+
+# ------------------------------------------------------------------ the whole model
+
+
+def test_shapelets_are_ranked_for_every_class(fitted):
+    model, X, y = fitted
+    learnt = explain_model(model, X, y)
+    n_answers = len(learnt.classes) if learnt.classes is not None else 1
+    assert learnt.weight.shape == (n_answers, 6)
+    for by, numbers in (("effect", learnt.effect), ("weight", learnt.weight)):
+        order = learnt.ranking(by)
+        assert (np.diff(np.take_along_axis(numbers, order, axis=1), axis=1) >= 0).all()
+    if n_answers == 2:
+        np.testing.assert_array_equal(learnt.weight[0], -learnt.weight[1])
+    k = 2
+    n = learnt.nearest[k]
+    assert learnt.nearest_discrepancy[k] == model.transform(X)[:, k].astype(np.float64).min()
+    assert learnt.nearest_label[k] == y[n]
+    assert learnt.matches.closest(k, 3)[0] == n
+    frame = learnt.to_frame(top=2)
+    assert len(frame) == 2 * n_answers
+    assert ("class" in frame) == (learnt.classes is not None)
+    np.testing.assert_array_equal(learnt.initial_lengths.shape, (6,))
+
+
+def test_initial_lengths_are_saved(tmp_path):
+    X, y = waves(n_classes=2)
+    for series in (X, dated(X)):
+        model = ShapeletClassifier(**QUICK).fit(series, y)
+        model.save(tmp_path / "model")
+        again = load(tmp_path / "model")
+        np.testing.assert_array_equal(again.initial_lengths_, model.initial_lengths_)
+        assert (model.initial_lengths_ != model.lengths_).any()
+        del again.initial_lengths_  # as in files of earlier versions
+        assert explain_model(again, series, y).initial_lengths is None
+
+
+# ------------------------------------------------------------------ counter-questions
+
+
+def predicted_with(model, explanation, n, k, discrepancy):
+    """Prediction of series n if only the discrepancy of shapelet k were another."""
+    changed = torch.from_numpy(explanation.matches.discrepancy[[n]].copy())
+    changed[0, k] = discrepancy
+    outputs = model.model_.outputs(changed)[0].numpy()
+    if isinstance(model, ShapeletRegressor):
+        return outputs[0] * model.target_scale_ + model.target_centre_
+    return model.classes_[outputs.argmax() if len(outputs) > 1 else int(outputs[0] > 0)]
+
+
+def test_predictions_turn_where_they_are_said_to(fitted):
+    model, X, _ = fitted
+    if isinstance(model, ShapeletRegressor):
+        pytest.skip("a number does not turn")
+    explanation = explain_series(model, X)
+    n_turns = 0
+    for n in range(0, 24, 2):
+        for k in range(6):
+            for to in (None, *model.classes_):
+                answer = explanation.what_if(n, k, to)
+                assert answer.predicted == explanation.predicted[n]
+                if to == answer.predicted:
+                    assert answer.closer is None and answer.further is None
+                for turn, step in ((answer.closer, -1e-4), (answer.further, 1e-4)):
+                    if turn is None:
+                        continue
+                    n_turns += 1
+                    assert (turn.discrepancy - answer.discrepancy) * step > 0
+                    beyond = turn.discrepancy * (1 + step)
+                    assert predicted_with(model, explanation, n, k, beyond) == turn.predicted
+                    if to is None:  # nothing changes on the way there
+                        before = turn.discrepancy * (1 - step)
+                        stays = predicted_with(model, explanation, n, k, before)
+                        assert stays == answer.predicted
+    assert n_turns > 10
+
+
+def test_where_no_turn_is_named_none_is_found():
+    model, X, _ = fit("three classes")
+    explanation = explain_series(model, X)
+    for n in range(6):
+        for k in range(6):
+            answer = explanation.what_if(n, k)
+            now = answer.discrepancy
+            if answer.closer is None:
+                tried = [predicted_with(model, explanation, n, k, f * now) for f in (0.0, 0.1, 0.9)]
+                assert set(tried) == {answer.predicted}
+            if answer.further is None:
+                tried = [predicted_with(model, explanation, n, k, f * now) for f in (1.1, 10, 1e9)]
+                assert set(tried) == {answer.predicted}
+            assert str(answer.predicted) in str(answer)
+
+
+def test_the_discrepancy_for_a_number():
+    X, y = waves()
+    model = ShapeletRegressor(**QUICK).fit(X, X[:, 0].argmax(axis=1) * 5.0)
+    explanation = explain_series(model, X)
+    now = explanation.predicted[0]
+    n_turns = 0
+    for k in range(6):
+        for to in (now - 0.1, now + 0.1):
+            answer = explanation.what_if(0, k, to)
+            for turn in (answer.closer, answer.further):
+                if turn is not None:
+                    n_turns += 1
+                    reached = predicted_with(model, explanation, 0, k, turn.discrepancy)
+                    assert reached == pytest.approx(to, abs=1e-6)
+    assert n_turns >= 6
+    with pytest.raises(ValueError, match="to must be a number"):
+        explanation.what_if(0, 0)
+
+
+def test_a_class_that_does_not_exist_is_refused():
+    model, X, _ = fit("three classes")
+    with pytest.raises(ValueError, match="to must be one of the classes a, b, c; got 'z'"):
+        explain_series(model, X).what_if(0, 0, "z")
+
+
+# ------------------------------------------------------------------ measures
+
+
+def test_measures(fitted):
+    model, X, y = fitted
+    got = interpretability(model, X, y, n_windows=64)
+    learnt = explain_model(model, X, y)
+    assert got == measure(learnt, n_windows=64)
+    assert 0 <= got.closeness < 1.0
+    assert 1 <= got.sparsity <= 6
+    assert "of 6 shapelets carry 90 %" in str(got)
+    if learnt.classes is None:
+        assert got.unique is None and got.own is None
+        return
+    top = learnt.ranking()[:, 0].tolist()
+    assert got.unique == np.mean([top.count(k) == 1 for k in top])
+    own = [learnt.nearest_label[k] == c for k, c in zip(top, learnt.classes, strict=True)]
+    assert got.own == np.mean(own)
+    assert f"of {len(top)} classes have a top shapelet of their own" in str(got)
+
+
+def test_sparsity_is_counted_from_the_contributions():
+    model, X, y = fit("three classes")
+    explanation = explain_series(model, X)
+    needed = []
+    for n in range(len(X)):
+        size = np.sort(np.abs(explanation.contributions(n)[explanation.chosen(n)]))[::-1]
+        needed.append(np.argmax(np.cumsum(size) >= 0.9 * size.sum()) + 1)
+    assert interpretability(model, X, y).sparsity == pytest.approx(np.mean(needed))
+
+
+def test_pieces_of_the_data_are_closer_than_chance(planted):
+    truth, model = planted
+    assert interpretability(model, truth.series, truth.labels).closeness < 0.6
+
+
+# ------------------------------------------------------------------ what is refused
+
+
+def test_bad_input_is_refused_with_the_reason():
+    model, X, y = fit("three classes")
+    with pytest.raises(NotFittedError):
+        explain_series(ShapeletClassifier(), X)
+    with pytest.raises(NotFittedError):
+        explain_model(ShapeletRegressor(), X, y)
+    with pytest.raises(ValueError, match="1 channels, but ShapeletClassifier was fitted on 2"):
+        explain_series(model, X[:, :1])
+    with pytest.raises(ValueError, match="at least one series"):
+        explain_series(model, X[:0])
+    with pytest.raises(ValueError, match="X has 24 series, y 3"):
+        explain_model(model, X, y[:3])
+    with pytest.raises(TypeError, match="ShapeletTransformer predicts nothing"):
+        explain_series(ShapeletTransformer(n_shapelets=2, random_state=0).fit(X), X)
+    with pytest.raises(ValueError, match="baseline must be"):
+        explain_series(model, X, baseline="mean")
+    with pytest.raises(ValueError, match="one finite number for each of the 6 shapelets"):
+        explain_series(model, X, baseline=[0.0])
+    with pytest.raises(ValueError, match="by must be"):
+        explain_model(model, X, y).ranking("size")
+    with pytest.raises(ValueError, match="n_windows"):
+        interpretability(model, X, y, n_windows=0)
+
+
+def test_one_series_is_enough():
+    model, X, y = fit("two classes")
+    explanation = explain_series(model, X[:1])
+    total = explanation.contributions(0).sum(axis=1) + explanation.bias
+    np.testing.assert_allclose(total, answers_of(model, X[:1])[0], atol=1e-6)
+    learnt = explain_model(model, X[:1], y[:1])
+    assert (learnt.nearest == 0).all()
+    assert np.isfinite(measure(learnt, n_windows=4).closeness)
+
+
+def test_frames_say_what_they_need(monkeypatch):
+    import sys
+
+    model, X, _ = fit("two classes")
+    explanation = explain_series(model, X[:1])
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        explanation.to_frame()
