@@ -18,7 +18,7 @@ from .sums import running_sum, sum_between
 @strict_kernel
 def pick_by_channel(
     first, last, correlation, end_correlation, rows, row_offsets, longest, step, shift,
-    lengths, level_free, weights, start, slope, index,
+    weights, lengths, level_free, start, slope, index,
 ):  # fmt: skip
     """Add the window's energy to the correlations and take the earliest smallest cost."""
     n_channels = rows.shape[1]

@@ -25,6 +25,7 @@ from ._convolution_torch import search_torch
 from .by_channel import pick_by_channel
 from .lattice import fast_length, last_rows, most_offsets, padded_rows, window_taps
 from .problem import L2Problem, energy_density
+from .side_by_side import pick_side_by_side, similar_lengths
 from .sums import running_sum, sliding_sums, sum_between
 
 CHUNK_BYTES = 2**19  # of the largest array; four of them share a core's cache
@@ -43,42 +44,49 @@ def search_convolution(problem: L2Problem, form: str, device: torch.device) -> O
     """
     if device.type != "cpu":
         return search_torch(problem, form, device)
-    paths = problem.paths
+    paths, lengths = problem.paths, problem.lengths
+    start, slope = np.empty((2, len(paths), len(lengths)))
+    index = np.empty((len(paths), len(lengths)), np.int64)
+    out = (start, slope, index)
     taps, end_taps = window_taps(problem)
     n_shapelets, n_taps, _ = taps.shape
-    flat_end_taps = end_taps.reshape(n_shapelets, -1).T
+    channels_apart = len(problem.weights) > 1 or bool(problem.level_free.any())
+    side_by_side = form == "convolution" and not channels_apart
+    if side_by_side:
+        order, runs = similar_lengths(lengths, paths.common_step)
+        taps, end_taps = taps[order], end_taps[order]
     if form == "fft":
         correlate, per_path = by_spectra(taps, paths.longest)
     else:
-        correlate, per_path = by_windows(taps, most_offsets(problem))
-    start, slope = np.empty((len(paths), n_shapelets)), np.empty((len(paths), n_shapelets))
-    index = np.empty((len(paths), n_shapelets), np.int64)
-
-    apart = len(problem.weights) > 1 or problem.level_free.any()
+        correlate, per_path = by_windows(taps, most_offsets(problem), shapelets_last=side_by_side)
+    flat_end_taps = end_taps.reshape(n_shapelets, -1).T
 
     def one_chunk(first: int, last: int) -> None:
         found = (
             first, last, correlate(padded_rows(paths, problem.rows, first, last)),
             last_rows(paths, problem.rows, first, last, n_taps) @ flat_end_taps,
             problem.rows, paths.row_offsets, paths.longest, paths.common_step, problem.shift,
+            problem.weights, lengths,
         )  # fmt: skip
-        if apart:
-            pick_by_channel(
-                *found, problem.lengths, problem.level_free, problem.weights, start, slope, index
-            )
+        if channels_apart:
+            pick_by_channel(*found, problem.level_free, *out)
+        elif side_by_side:
+            pick_side_by_side(*found, order, runs, *out)
         else:
-            _pick(*found, problem.weights, problem.lengths, start, slope, index)
+            _pick(*found, *out)
 
     with one_blas_thread():
         run_blocks(one_chunk, len(paths), n_blocks=1 + len(paths) * per_path // CHUNK_BYTES)
     return Offsets(torch.from_numpy(start), torch.from_numpy(slope), torch.from_numpy(index), form)
 
 
-def by_windows(taps: Array, n_offsets: int) -> tuple[Callable[[Array], Array], int]:
+def by_windows(
+    taps: Array, n_offsets: int, *, shapelets_last: bool
+) -> tuple[Callable[[Array], Array], int]:
     """Correlate window by window.
 
-    Returns what makes of rows (series, rows, channels) correlations (shapelets, series, offsets), and
-    the bytes it needs for a path.
+    Returns what makes of rows (series, rows, channels) correlations (shapelets, series, offsets), or
+    (series, offsets, shapelets), and the bytes it needs for a path.
     """
     n_shapelets, n_taps, n_channels = taps.shape
     flat_taps = taps.reshape(n_shapelets, -1)
@@ -90,12 +98,13 @@ def by_windows(taps: Array, n_offsets: int) -> tuple[Callable[[Array], Array], i
             x = np.concatenate([x, np.zeros((n_series, beyond, n_channels))], axis=1)
         windows = scratch("windows", (n_series, n_offsets, n_taps * n_channels))
         windows[:] = np.lib.stride_tricks.as_strided(x, windows.shape, x.strides)
-        correlation = scratch("correlation", (n_shapelets, n_series, n_offsets))
-        np.matmul(
-            flat_taps, windows.reshape(n_series * n_offsets, -1).T,
-            out=correlation.reshape(n_shapelets, -1),
-        )  # fmt: skip
-        return correlation
+        flat = windows.reshape(n_series * n_offsets, -1)
+        product = scratch("correlation", (n_series * n_offsets * n_shapelets,))
+        if shapelets_last:
+            np.matmul(flat, flat_taps.T, out=product.reshape(-1, n_shapelets))
+            return product.reshape(n_series, n_offsets, n_shapelets)
+        np.matmul(flat_taps, flat.T, out=product.reshape(n_shapelets, -1))
+        return product.reshape(n_shapelets, n_series, n_offsets)
 
     return correlate, 8 * n_offsets * max(n_shapelets, n_taps * n_channels)
 
