@@ -1,5 +1,7 @@
 """Explanations: sums, windows, counter-questions, measures, and what is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -17,7 +19,20 @@ from genshapelets import (
     load,
 )
 from genshapelets.datasets import planted_pattern
-from genshapelets.explain import find_matches, measure
+from genshapelets.explain import (
+    find_matches,
+    measure,
+    plot_channels,
+    plot_classes,
+    plot_contributions,
+    plot_curve,
+    plot_heat_maps,
+    plot_lengths,
+    plot_metric,
+    plot_series,
+    plot_shapelet,
+    plot_spectrum,
+)
 
 QUICK = {"n_shapelets": 6, "max_epochs": 8, "random_state": 0, "n_jobs": 1}
 
@@ -96,10 +111,16 @@ def test_contributions_and_bias_sum_to_the_answers(fitted, baseline):
 def test_a_typical_match_contributes_nothing():
     model, X, _ = fit("three classes")
     explanation = explain_series(model, X)
-    np.testing.assert_allclose(explanation.baseline, model.model_.feature_mean.numpy())
-    learnt = explain_model(model, X, np.zeros(len(X)))
-    relative = explain_series(model, X, baseline=learnt.mean_features).contributions()
-    np.testing.assert_allclose(relative.mean(axis=0), 0.0, atol=1e-9)
+    np.testing.assert_allclose(explanation.contributions().mean(axis=0), 0.0, atol=1e-9)
+    closer = explanation.matches.features < explanation.matches.features.mean(axis=0)
+    np.testing.assert_array_equal(explanation.alike, closer)
+    typical = model.typical_features_
+    del model.typical_features_  # as in files of earlier versions
+    older = explain_series(model, X)
+    np.testing.assert_allclose(older.typical, model.model_.feature_mean.numpy())
+    total = older.contributions().sum(axis=2) + older.bias
+    np.testing.assert_allclose(total, explanation.answers, atol=1e-6)
+    assert (typical != older.typical).any()
 
 
 @pytest.mark.parametrize("activation", [nn.Tanh, nn.ReLU])
@@ -216,9 +237,9 @@ def test_the_explanation_points_to_the_planted_place_and_channel(planted):
     iou = overlap(found.start[has_shape, k], found.end[has_shape, k], starts, starts + fresh.length)
     assert (iou > 0.8).mean() >= 0.95
     assert learnt.nearest_label[k] == 1
-    assert learnt.metric[k, 1] > 0.9
+    assert learnt.matches.metric_of(k)[1] > 0.9
     assert learnt.channel_importance.argmax() == 1 and learnt.channel_importance[1] > 0.75
-    np.testing.assert_allclose(learnt.metric.sum(axis=1), 1.0)
+    np.testing.assert_allclose(learnt.matches.metric.sum(axis=1), 1.0)
     assert learnt.channel_importance.sum() == pytest.approx(1.0)
 
 
@@ -263,6 +284,7 @@ def test_initial_lengths_are_saved(tmp_path):
         model.save(tmp_path / "model")
         again = load(tmp_path / "model")
         np.testing.assert_array_equal(again.initial_lengths_, model.initial_lengths_)
+        np.testing.assert_array_equal(again.typical_features_, model.typical_features_)
         assert (model.initial_lengths_ != model.lengths_).any()
         del again.initial_lengths_  # as in files of earlier versions
         assert explain_model(again, series, y).initial_lengths is None
@@ -430,3 +452,168 @@ def test_frames_say_what_they_need(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="pip install pandas"):
         explanation.to_frame()
+
+
+# ------------------------------------------------------------------ pictures
+
+
+@pytest.fixture
+def plt():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    yield plt
+    plt.close("all")
+
+
+def labelled(ax):
+    """Lines of the axes by their label in the legend."""
+    return {line.get_label(): line for line in ax.get_lines()}
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    """An explanation of series whose names, classes and channels are not tame."""
+    X, y = waves(n_classes=3)
+    names = {"a": "<script>$x_1", "b": "$$", "c": "long " * 50 + "\n$"}
+    ids = np.array([f"$patient_{n}" for n in range(len(X))])
+    start = np.datetime64("2024-03-01")
+    times = [start + (np.arange(30) * (1 + n)).astype("m8[h]") for n in range(len(X))]
+    series = RaggedSeries.from_arrays(list(X), times, channel_names=["$", "_{x}$"])
+    series = replace(series, series_ids=ids)
+    y = np.array([names[label] for label in y])
+    return explain_model(ShapeletClassifier(**QUICK).fit(series, y), series, y)
+
+
+def draw_everything(learnt):
+    """Every picture that the number of channels allows: arrays of axes."""
+    explanation = learnt.explanation
+    yield plot_shapelet(learnt, 0)
+    yield plot_channels(learnt, 1)
+    yield plot_curve(learnt, 2)
+    yield plot_heat_maps(learnt, 3)
+    yield plot_classes(learnt)
+    yield plot_metric(learnt)
+    yield plot_metric(learnt, shapelet=2)
+    yield plot_spectrum(learnt)
+    yield plot_lengths(learnt)
+    yield plot_contributions(explanation, 0)
+    yield plot_contributions(explanation, 0, top=2, answer=0)
+    yield plot_series(explanation, 0)
+
+
+def test_everything_can_be_drawn(fitted, plt):
+    model, X, y = fitted
+    for axes in draw_everything(explain_model(model, X, y)):
+        for ax in np.ravel(axes):
+            assert ax.has_data()
+        np.ravel(axes)[0].figure.canvas.draw()
+
+
+def test_names_from_data_are_drawn_as_they_are(hostile, plt):
+    for axes in draw_everything(hostile):
+        np.ravel(axes)[0].figure.canvas.draw()  # mathematics would fail here
+    title = plot_shapelet(hostile, 0, series=3).get_title(loc="left")
+    assert title == r"shapelet 0 over series \$patient_3 (<script>\$x_1)"
+
+
+def test_axes_given_are_used(planted, plt):
+    truth, model = planted
+    learnt = explain_model(model, truth.series, truth.labels)
+    for draw in (
+        lambda ax: plot_shapelet(learnt, 0, ax=ax),
+        lambda ax: plot_curve(learnt, 0, channels=(2, 1), ax=ax),
+        lambda ax: plot_metric(learnt, ax=ax),
+        lambda ax: plot_spectrum(learnt, ax=ax),
+        lambda ax: plot_lengths(learnt, ax=ax),
+        lambda ax: plot_contributions(learnt.explanation, 1, ax=ax),
+        lambda ax: plot_series(learnt.explanation, 1, ax=ax),
+    ):
+        ax = plt.subplots()[1]
+        assert draw(ax) is ax
+    axes = plt.subplots(1, 3)[1]
+    assert (plot_heat_maps(learnt, 0, axes=axes) == axes).all()
+    assert (plot_channels(learnt, 0, axes=axes) == axes).all()
+    assert plot_channels(learnt, 0, channels=[1]).shape == (1,)
+    with pytest.raises(ValueError, match="axes must hold 3 axes; got 2"):
+        plot_heat_maps(learnt, 0, axes=axes[:2])
+
+
+def test_a_shapelet_is_drawn_over_its_segment(planted, plt):
+    truth, model = planted
+    learnt = explain_model(model, truth.series, truth.labels)
+    k = int(learnt.ranking()[1, 0])
+    ax = plot_shapelet(learnt, k)
+    lines = labelled(ax)
+    window = learnt.matches.window(k)
+    assert ax.get_ylabel() == "channel 1"  # the one of the planted shape
+    np.testing.assert_array_equal(lines["shapelet"].get_xdata(), window.times)
+    np.testing.assert_array_equal(lines["shapelet"].get_ydata(), window.shapelet[1])
+    np.testing.assert_array_equal(lines["its segment"].get_ydata(), window.path[1])
+    observed = truth.series[int(learnt.nearest[k])]
+    np.testing.assert_array_equal(lines["series"].get_ydata(), observed.values[1])
+    assert lines["its segment"].get_linestyle() == "--"  # told apart without colours
+    assert lines["shapelet"].get_linewidth() > lines["its segment"].get_linewidth()
+    # In the plane, with the direction marked on both curves.
+    ax = plot_curve(learnt, k, channels=(0, 1))
+    np.testing.assert_array_equal(labelled(ax)["shapelet"].get_ydata(), window.shapelet[1])
+    arrows = [text for text in ax.texts if text.arrow_patch is not None]
+    assert len(arrows) == 6
+
+
+def test_heat_maps_show_series_shapelet_and_difference(planted, plt):
+    truth, model = planted
+    learnt = explain_model(model, truth.series, truth.labels)
+    axes = plot_heat_maps(learnt, 4)
+    whole, shape, difference = (ax.collections[0].get_array() for ax in axes)
+    assert whole.shape == shape.shape == difference.shape == (3, 240)
+    box = axes[0].get_lines()[-1]
+    assert box.get_linestyle() == "--"
+    n = learnt.nearest[4]
+    assert box.get_xdata().min() == learnt.matches.start[n, 4]
+    assert box.get_xdata().max() == pytest.approx(learnt.matches.end[n, 4])
+
+
+def test_bars_sum_to_the_logit(planted, plt):
+    truth, model = planted
+    explanation = explain_series(model, truth.series)
+    for n, top in ((0, 3), (1, 10), (2, 50)):
+        ax = plot_contributions(explanation, n, top=top)
+        bars = [bar.get_width() for container in ax.containers for bar in container]
+        total = explanation.answers[n, explanation.chosen(n)]
+        assert sum(bars) == pytest.approx(total, abs=1e-6)
+        names = [label.get_text() for label in ax.get_yticklabels()]
+        assert len(names) == len(bars) == min(top, 10) + (top < 10) + 1
+        first = explanation.top(n)[0]
+        word = "like" if explanation.alike[n, first] else "unlike"
+        assert names[0] == f"{word} shapelet {first}"
+
+
+def test_a_series_is_drawn_with_what_was_found_in_it(planted, plt):
+    truth, model = planted
+    learnt = explain_model(model, truth.series, truth.labels)
+    n = int(np.flatnonzero(truth.labels == 1)[0])
+    ax = plot_series(learnt.explanation, n, top=2)
+    drawn = [line for name, line in labelled(ax).items() if name.startswith("shapelet")]
+    assert len(drawn) == 2
+    for line in drawn:
+        k = int(line.get_label().split()[1].rstrip(":"))
+        assert learnt.explanation.alike[n, k]
+        assert line.get_xdata()[0] == learnt.matches.start[n, k]
+
+
+def test_pictures_that_cannot_be_drawn_are_refused(plt, monkeypatch):
+    import sys
+
+    X, y = waves(n_classes=2, n_channels=1)
+    model = ShapeletClassifier(**QUICK).fit(X, y)
+    learnt = explain_model(model, X, y)
+    with pytest.raises(ValueError, match="needs two channels"):
+        plot_curve(learnt, 0)
+    del model.initial_lengths_
+    with pytest.raises(ValueError, match="earlier version"):
+        plot_lengths(explain_model(model, X, y))
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"genshapelets\[plot\]"):
+        plot_shapelet(learnt, 0)

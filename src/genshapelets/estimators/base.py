@@ -29,6 +29,7 @@ from .goals import Goal, checked_weight, one_per_series
 from .parameters import check_parameters
 
 CHUNK = 4096  # series that are predicted at a time
+TYPICAL = 1000  # training series that say how well a shapelet usually fits
 
 # Parameters on which the result of a fit does not depend.
 IDLE = {"checkpoint", "checkpoint_interval", "n_jobs", "verbose", "random_state", "short_series"}
@@ -192,7 +193,9 @@ class ShapeletEstimator(TransformerMixin, BaseEstimator):
             # For a head that draws its first weights only when it sees features.
             torch.default_generator.manual_seed(seed)
             model, trainer = self._trained(series, goal, procedure, seed, checkpoint)
-        self.model_ = model.requires_grad_(False).eval()
+            model.requires_grad_(False).eval()
+            self.typical_features_ = _typical_features(model, series)
+        self.model_ = model
         self.history_ = {} if trainer is None else trainer.history
         self.n_iter_ = 0 if trainer is None else trainer.state.epoch
         self.n_channels_in_ = series.n_channels
@@ -365,6 +368,13 @@ class ShapeletEstimator(TransformerMixin, BaseEstimator):
         """Let kernels use `n_jobs` threads; None: as many as torch does."""
         n_jobs = torch.get_num_threads() if self.n_jobs is None else int(self.n_jobs)
         return threads(n_jobs if n_jobs > 0 else max((os.cpu_count() or 1) + 1 + n_jobs, 1))
+
+
+def _typical_features(model: ShapeletModel, series: RaggedSeries) -> NDArray[np.float64]:
+    """Mean features of the series, or of evenly many of them if there are many."""
+    some = np.unique(np.linspace(0, len(series) - 1, TYPICAL).round().astype(np.int64))
+    discrepancy = model.transform(model.paths(series[some])).discrepancy
+    return _numpy(model.features(discrepancy.double()).mean(dim=0))
 
 
 def _in_user_time(lengths: NDArray[np.float64], as_durations: bool) -> NDArray[Any]:

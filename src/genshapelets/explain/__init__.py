@@ -5,6 +5,20 @@ from .local import Explanation, explain_series
 from .matches import ShapeletMatches, Window, find_matches
 from .measures import Interpretability, interpretability, measure
 from .overall import ModelExplanation, explain_model
+from .plot_models import (
+    plot_contributions,
+    plot_lengths,
+    plot_metric,
+    plot_series,
+    plot_spectrum,
+)
+from .plot_shapelets import (
+    plot_channels,
+    plot_classes,
+    plot_curve,
+    plot_heat_maps,
+    plot_shapelet,
+)
 
 __all__ = [
     "Explanation",
@@ -19,4 +33,14 @@ __all__ = [
     "find_matches",
     "interpretability",
     "measure",
+    "plot_channels",
+    "plot_classes",
+    "plot_contributions",
+    "plot_curve",
+    "plot_heat_maps",
+    "plot_lengths",
+    "plot_metric",
+    "plot_series",
+    "plot_shapelet",
+    "plot_spectrum",
 ]

@@ -13,7 +13,7 @@ from torch import nn
 from ..estimators import ShapeletClassifier
 from ..estimators.base import ShapeletEstimator
 from ..objective import class_scores
-from ..paths import Array
+from ..paths import Array, Index
 from .counter import WhatIf, turning_points
 from .frames import as_frame
 from .head import check_predicts, head_outputs, integrated_gradients, to_answers, weights
@@ -34,6 +34,8 @@ class Explanation:
     matches : ShapeletMatches
         Where the shapelets were found, and how well they fit.
     classes : (classes,) array, or None for regression
+    typical : (shapelets,) array
+        Mean features of the training series.
     baseline : (shapelets,) array
         Features from which contributions are counted.
     bias : (answers,) array
@@ -50,12 +52,21 @@ class Explanation:
     estimator: ShapeletEstimator
     matches: ShapeletMatches
     classes: NDArray[Any] | None
+    typical: Array
     baseline: Array
     bias: Array
     answers: Array
     probabilities: Array | None
     predicted: NDArray[Any]
     weight: Array | None
+
+    @property
+    def alike(self) -> NDArray[np.bool_]:
+        """Whether shapelets fit better than they usually do, (series, shapelets).
+
+        A shapelet that fits worse contributes too: by its absence.
+        """
+        return self.matches.features < self.typical
 
     def contributions(self, series: int | None = None) -> Array:
         """What each shapelet adds to each answer.
@@ -85,7 +96,7 @@ class Explanation:
         """Column of `answers` that was predicted for a series."""
         return 0 if self.classes is None else int(self.probabilities[series].argmax())  # type: ignore[index]
 
-    def top(self, series: int, count: int | None = None, answer: int | None = None) -> Any:
+    def top(self, series: int, count: int | None = None, answer: int | None = None) -> Index:
         """Shapelets that contribute most to one answer, by default the predicted one; most first."""
         column = self.chosen(series) if answer is None else answer
         return np.argsort(-np.abs(self.contributions(series)[column]), kind="stable")[:count]
@@ -149,6 +160,7 @@ class Explanation:
             "start": found.start[n, k],
             "end": found.end[n, k],
             "discrepancy": found.discrepancy[n, k],
+            "alike": self.alike[n, k],
             "contribution": np.concatenate(own),
         }
         if self.classes is not None:
@@ -174,10 +186,9 @@ def explain_series(
         Anything that the estimator predicts.
     baseline : "typical", "zero" or (shapelets,) array
         From where contributions are counted. A discrepancy's logarithm has no natural origin, so
-        "typical" takes the training series' mean feature that the model standardises by: a positive
-        contribution says that this match speaks for the class more than a usual one. (By the paper's
-        procedure, which does not standardise, it is 0.) "zero" gives the plain products of weights
-        and logarithms. `ModelExplanation.mean_features` is a third choice.
+        "typical" takes the mean over the training series: a positive contribution says that this
+        match speaks for the class more than a usual one. "zero" gives the plain products of weights
+        and logarithms.
 
     Returns
     -------
@@ -199,7 +210,9 @@ def explain_series(
     check_predicts(estimator)
     matches = find_matches(estimator, X)
     model = estimator.model_
-    start = _baseline(baseline, model.feature_mean.double().cpu().numpy())
+    # Files of earlier versions hold only the mean that features were standardised by at the start.
+    typical = getattr(estimator, "typical_features_", model.feature_mean.double().cpu().numpy())
+    start = _baseline(baseline, typical)
     with torch.no_grad():
         outputs = model.outputs(torch.from_numpy(matches.discrepancy).to(model.feature_mean.device))
     answers = to_answers(estimator, outputs.cpu().numpy().T).T
@@ -216,7 +229,16 @@ def explain_series(
         probabilities = class_scores(outputs).softmax(dim=1).cpu().numpy()
         predicted = classes[class_scores(outputs).argmax(dim=1).cpu().numpy()]
     return Explanation(
-        estimator, matches, classes, start, bias, answers, probabilities, predicted, weight
+        estimator=estimator,
+        matches=matches,
+        classes=classes,
+        typical=typical,
+        baseline=start,
+        bias=bias,
+        answers=answers,
+        probabilities=probabilities,
+        predicted=predicted,
+        weight=weight,
     )
 
 

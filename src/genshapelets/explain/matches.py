@@ -56,8 +56,13 @@ class ShapeletMatches:
         discrepancy: what so many samples span in these series.
     level_free : (shapelets,) bool array
         Which shapelets see only the shape of a window, not its level.
+    metric : (1 or shapelets, channels) array
+        How much the discrepancy of each shapelet looks at each channel, after standardising them:
+        lengths of the columns of A, divided by their sum. One row if all share a metric.
     channel_names : tuple of str
         "channel 0", … if they have none.
+    centre, scale : (channels,) arrays
+        What the model standardises the channels by.
     """
 
     series: RaggedSeries
@@ -68,10 +73,12 @@ class ShapeletMatches:
     shapelets: Array
     lengths: NDArray[Any]
     level_free: NDArray[np.bool_]
+    metric: Array
     channel_names: tuple[str, ...]
+    centre: Array
+    scale: Array
     _offset: Array  # start, in the batch's own time
     _length: Array
-    _fill: Array
 
     @property
     def n_shapelets(self) -> int:
@@ -93,10 +100,19 @@ class ShapeletMatches:
         """Positions of the series that a shapelet is most similar to, most similar first."""
         return np.argsort(self.discrepancy[:, shapelet], kind="stable")[:count]
 
+    def metric_of(self, shapelet: int) -> Array:
+        """How much one shapelet looks at each channel, (channels,)."""
+        return self.metric[shapelet if len(self.metric) > 1 else 0]
+
+    def channels(self, shapelet: int, count: int | None = None) -> Index:
+        """Channels that say most: heavy in the metric, and not flat in the shapelet; most first."""
+        height = np.ptp(self.shapelets[shapelet], axis=1) / self.scale
+        return np.argsort(-self.metric_of(shapelet) * height, kind="stable")[:count]
+
     def window(self, shapelet: int, series: int | None = None) -> Window:
         """A shapelet over its best window of one series; by default of the most similar one."""
         n = int(self.nearest[shapelet]) if series is None else series
-        path = interpolate(self.series[[n]], self._fill)
+        path = interpolate(self.series[[n]], self.centre)
         begin, length = self._offset[n, shapelet], self._length[shapelet]
         knots = np.linspace(begin, begin + length, self.shapelets.shape[2])
         own = self.series[n].times
@@ -113,7 +129,7 @@ class ShapeletMatches:
     def path(self, series: int) -> tuple[NDArray[Any], Array]:
         """Times and values of a whole series, (channels, times), gaps interpolated."""
         own = self.series[series].times
-        values = interpolate(self.series[[series]], self._fill).evaluate(own)[0]
+        values = interpolate(self.series[[series]], self.centre).evaluate(own)[0]
         return self.series.to_user_time(own), values
 
 
@@ -163,8 +179,18 @@ def find_matches(estimator: ShapeletEstimator, X: Any) -> ShapeletMatches:
         shapelets=estimator.shapelets_,
         lengths=lengths,
         level_free=level_free,
+        metric=_metric(estimator),
         channel_names=names or tuple(f"channel {d}" for d in range(series.n_channels)),
+        centre=model.centre.cpu().numpy().astype(np.float64),
+        scale=model.scale.cpu().numpy().astype(np.float64),
         _offset=start,
         _length=length,
-        _fill=model.centre.cpu().numpy().astype(np.float64),
     )
+
+
+def _metric(estimator: ShapeletEstimator) -> Array:
+    if not isinstance(estimator.model_.transform.discrepancy, L2Discrepancy):
+        n_channels = estimator.n_channels_in_
+        return np.full((1, n_channels), 1.0 / n_channels)  # a plain sum over channels
+    size = np.linalg.norm(estimator.metric_, axis=1)
+    return size / np.maximum(size.sum(axis=1, keepdims=True), np.finfo(float).tiny)

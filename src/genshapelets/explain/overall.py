@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..discrepancies import L2Discrepancy
 from ..estimators.base import ShapeletEstimator
 from ..estimators.goals import one_per_series
 from ..paths import Array, Index
@@ -37,8 +36,6 @@ class ModelExplanation:
         y as it was given.
     weight, effect : (answers, shapelets) arrays
         Answers are the classes, or one number for regression.
-    mean_features : (shapelets,) array
-        Mean logarithm over the given series.
     nearest : (shapelets,) int array
         Position of the series that each shapelet is most similar to.
     nearest_label : (shapelets,) array
@@ -50,18 +47,15 @@ class ModelExplanation:
         In the unit of the times; timedelta64 if they are datetimes.
     initial_lengths : (shapelets,) array, or None
         Before training; None for a model that was saved before they were kept.
-    metric : (1 or shapelets, channels) array
-        How much the discrepancy of each shapelet looks at each channel, after standardising them:
-        lengths of the columns of A, divided by their sum. One row if all share a metric.
     channel_importance : (channels,) array
-        The same for the whole model: a mean over shapelets, weighted by the squares of their effects.
+        How much the model looks at each channel: the mean of ``matches.metric`` over the shapelets,
+        weighted by the squares of their effects.
     """
 
     explanation: Explanation
     labels: NDArray[Any]
     weight: Array
     effect: Array
-    mean_features: Array
     nearest: Index
     nearest_label: NDArray[Any]
     nearest_start: NDArray[Any]
@@ -69,7 +63,6 @@ class ModelExplanation:
     nearest_discrepancy: Array
     lengths: NDArray[Any]
     initial_lengths: NDArray[Any] | None
-    metric: Array
     channel_importance: Array
 
     @property
@@ -171,16 +164,14 @@ def explain_model(estimator: ShapeletEstimator, X: Any, y: Any) -> ModelExplanat
     nearest = found.nearest
     everyone = np.arange(found.n_shapelets)
     effect = explanation.weight * found.features.std(axis=0)
-    metric = _metric(estimator, found.shapelets.shape[1])
     size = np.square(effect).sum(axis=0)
-    per_shapelet = np.broadcast_to(metric, (found.n_shapelets, metric.shape[1]))
+    per_shapelet = np.broadcast_to(found.metric, (found.n_shapelets, found.metric.shape[1]))
     importance = np.average(per_shapelet, axis=0, weights=size if size.any() else None)
     return ModelExplanation(
         explanation=explanation,
         labels=labels,
         weight=explanation.weight,
         effect=effect,
-        mean_features=found.features.mean(axis=0),
         nearest=nearest,
         nearest_label=labels[nearest],
         nearest_start=found.start[nearest, everyone],
@@ -188,13 +179,5 @@ def explain_model(estimator: ShapeletEstimator, X: Any, y: Any) -> ModelExplanat
         nearest_discrepancy=found.discrepancy[nearest, everyone],
         lengths=found.lengths,
         initial_lengths=getattr(estimator, "initial_lengths_", None),
-        metric=metric,
         channel_importance=importance,
     )
-
-
-def _metric(estimator: ShapeletEstimator, n_channels: int) -> Array:
-    if not isinstance(estimator.model_.transform.discrepancy, L2Discrepancy):
-        return np.full((1, n_channels), 1.0 / n_channels)  # a plain sum over channels
-    size = np.linalg.norm(estimator.metric_, axis=1)
-    return size / np.maximum(size.sum(axis=1, keepdims=True), np.finfo(float).tiny)

@@ -1,0 +1,99 @@
+"""What the pictures share: colours, axes, labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .matches import ShapeletMatches
+
+# Okabe and Ito's colours, which everybody can tell apart. In black and white a shapelet is the thick
+# solid line, the segment of a series dashed.
+SHAPELET = "#0072B2"  # blue
+SEGMENT = "#D55E00"  # vermilion
+AGAINST = "#E69F00"  # orange
+SERIES = "#767676"
+WINDOWS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+STYLES = ("-", "--", "-.", ":")
+
+
+def pyplot() -> Any:
+    """Import matplotlib, or say how to get it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError(
+            "plots need the package matplotlib: pip install 'genshapelets[plot]'."
+        ) from None
+    return plt
+
+
+def new_axes(ax: Any, **size: Any) -> Any:
+    """The axes given, or those of a new figure."""
+    if ax is None:
+        ax = pyplot().subplots(layout="constrained", **size)[1]
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def grid_of_axes(axes: Any, count: int, n_columns: int, size: tuple[float, float]) -> Any:
+    """So many axes, those given or new ones, as a flat array."""
+    if axes is not None:
+        flat = np.ravel(axes)
+        if len(flat) < count:
+            raise ValueError(f"axes must hold {count} axes; got {len(flat)}.")
+        return flat[:count]
+    n_columns = min(n_columns, count)
+    n_rows = -(-count // n_columns)
+    figsize = (size[0] * n_columns, size[1] * n_rows)
+    made = pyplot().subplots(
+        n_rows, n_columns, figsize=figsize, squeeze=False, layout="constrained"
+    )
+    flat = made[1].ravel()
+    for ax in flat[count:]:
+        ax.remove()
+    return flat[:count]
+
+
+def matches_of(found: Any) -> ShapeletMatches:
+    """The matches of whatever explains a model or its predictions."""
+    return found if isinstance(found, ShapeletMatches) else found.matches
+
+
+def said(value: Any, width: int = 32) -> str:
+    """A name from data as plain text: no mathematics in it, and not too long."""
+    text = " ".join(str(value).split())
+    if len(text) > width:
+        text = text[: width - 1] + "…"
+    return text.replace("$", r"\$")
+
+
+def title_of(found: Any, shapelet: int, series: int) -> str:
+    """Which shapelet over which series."""
+    text = f"shapelet {shapelet} over series {said(matches_of(found).names[series])}"
+    labels = getattr(found, "labels", None)
+    return text if labels is None else f"{text} ({said(labels[series])})"
+
+
+def label_time(ax: Any, times: NDArray[Any]) -> None:
+    """Name the axis of time; dates are written as short as they can be."""
+    if times.dtype.kind == "M":
+        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+        locator = AutoDateLocator(minticks=3, maxticks=6)
+        ax.xaxis.set_major_locator(locator)
+        ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    ax.set_xlabel("time")
+
+
+def in_numbers(lengths: NDArray[Any]) -> tuple[NDArray[np.float64], str]:
+    """Lengths as numbers, and the name of their unit: durations get one that suits them."""
+    if lengths.dtype.kind != "m":
+        return lengths.astype(np.float64), "unit of the times"
+    seconds = lengths / np.timedelta64(1, "s")
+    for size, name in ((86400.0, "days"), (3600.0, "hours"), (60.0, "minutes"), (1.0, "seconds")):
+        if np.median(seconds) >= size:
+            return seconds / size, name
+    return seconds * 1e3, "milliseconds"

@@ -1,0 +1,292 @@
+"""Pictures of shapelets over the segments of series that they match."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .drawing import (
+    SEGMENT,
+    SERIES,
+    SHAPELET,
+    grid_of_axes,
+    label_time,
+    matches_of,
+    new_axes,
+    said,
+    title_of,
+)
+from .matches import ShapeletMatches
+from .overall import ModelExplanation, Order
+
+COLUMNS = 240  # of a heat map
+
+
+def plot_shapelet(
+    found: Any,
+    shapelet: int,
+    *,
+    series: int | None = None,
+    channel: int | None = None,
+    ax: Any = None,
+) -> Any:
+    """Draw one channel of a shapelet, against time, over the segment that it matches.
+
+    Parameters
+    ----------
+    found : ModelExplanation, Explanation or ShapeletMatches
+    shapelet : int
+    series : int, optional
+        Position of a series; default: the most similar one.
+    channel : int, optional
+        Default: the one that says most, heavy in the metric and not flat in the shapelet.
+    ax : matplotlib Axes, optional
+        Default: those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    matches = matches_of(found)
+    n = int(matches.nearest[shapelet]) if series is None else series
+    channel = int(matches.channels(shapelet)[0]) if channel is None else channel
+    ax = new_axes(ax, figsize=(5.5, 3.2))
+    window = matches.window(shapelet, n)
+    times, path = matches.path(n)
+    ax.axvspan(window.times[0], window.times[-1], color="#000000", alpha=0.06, lw=0)
+    ax.plot(times, path[channel], color=SERIES, lw=1)
+    observed = matches.series[n].values[channel]
+    ax.plot(times, observed, "o", color=SERIES, ms=3, label="series")
+    ax.plot(window.times, window.path[channel], "--", color=SEGMENT, lw=2, label="its segment")
+    ax.plot(window.times, window.shapelet[channel], color=SHAPELET, lw=3, label="shapelet")
+    ax.set_title(title_of(found, shapelet, n), fontsize="medium", loc="left")
+    ax.set_ylabel(said(matches.channel_names[channel]))
+    label_time(ax, times)
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def plot_channels(
+    found: Any,
+    shapelet: int,
+    *,
+    series: int | None = None,
+    channels: ArrayLike | None = None,
+    axes: Any = None,
+) -> Any:
+    """Draw all channels of a shapelet over its segment as small multiples.
+
+    Channels the metric looks at little are drawn pale: there the shapelet need not match.
+
+    Parameters
+    ----------
+    found, shapelet, series
+        As for `plot_shapelet`.
+    channels : list of ints, optional
+        Default: all, in their order.
+    axes : array of matplotlib Axes, optional
+
+    Returns
+    -------
+    array of matplotlib Axes
+    """
+    matches = matches_of(found)
+    n = int(matches.nearest[shapelet]) if series is None else series
+    chosen = np.arange(matches.shapelets.shape[1]) if channels is None else np.atleast_1d(channels)
+    axes = grid_of_axes(axes, len(chosen), 5, (2.3, 1.7))
+    window = matches.window(shapelet, n)
+    weight = matches.metric_of(shapelet)
+    for ax, channel in zip(axes, chosen, strict=True):
+        strength = 0.3 + 0.7 * weight[channel] / max(weight.max(), 1e-300)
+        segment, shape = window.path[channel], window.shapelet[channel]
+        ax.plot(window.times, segment, "--", color=SEGMENT, lw=1.5, alpha=strength, label="series")
+        ax.plot(window.times, shape, color=SHAPELET, lw=2, alpha=strength, label="shapelet")
+        name = said(matches.channel_names[channel], 18)
+        ax.set_title(f"{name} · {100 * weight[channel]:.0f} %", fontsize="small", loc="left")
+        ax.tick_params(labelsize="x-small")
+        ax.spines[["top", "right"]].set_visible(False)
+        label_time(ax, window.times)
+        ax.xaxis.label.set_size("x-small")
+    handles = axes[0].get_legend_handles_labels()
+    axes[0].figure.legend(*handles, loc="outside lower center", ncols=2, frameon=False)
+    title = title_of(found, shapelet, n) + ", and how much the metric looks at each channel"
+    axes[0].figure.suptitle(title, fontsize="medium")
+    return axes
+
+
+def plot_curve(
+    found: Any,
+    shapelet: int,
+    *,
+    channels: tuple[int, int] = (0, 1),
+    series: int | None = None,
+    ax: Any = None,
+) -> Any:
+    """Draw two channels of a shapelet as a curve in the plane, over the segment that it matches.
+
+    Arrows show the direction, a dot the start.
+
+    Parameters
+    ----------
+    found, shapelet, series, ax
+        As for `plot_shapelet`.
+    channels : (across, up)
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    matches = matches_of(found)
+    if matches.shapelets.shape[1] < 2:
+        raise ValueError("a curve in the plane needs two channels; got one. Use plot_shapelet.")
+    n = int(matches.nearest[shapelet]) if series is None else series
+    ax = new_axes(ax, figsize=(3.6, 3.8))
+    across, up = channels
+    _, path = matches.path(n)
+    window = matches.window(shapelet, n)
+    ax.plot(path[across], path[up], color=SERIES, lw=1, alpha=0.6, label="series")
+    for values, colour, width, style, name in (
+        (window.path, SEGMENT, 2.0, "--", "its segment"),
+        (window.shapelet, SHAPELET, 3.0, "-", "shapelet"),
+    ):
+        x, y = values[across], values[up]
+        ax.plot(x, y, style, color=colour, lw=width, label=name)
+        ax.plot(x[0], y[0], "o", color=colour, ms=7, mfc="white", mew=2)
+        _mark_direction(ax, x, y, colour)
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.set_title(title_of(found, shapelet, n), fontsize="medium", loc="left")
+    ax.set_xlabel(said(matches.channel_names[across]))
+    ax.set_ylabel(said(matches.channel_names[up]))
+    return ax
+
+
+def plot_heat_maps(
+    found: Any, shapelet: int, *, series: int | None = None, axes: Any = None
+) -> Any:
+    """Draw all channels as heat maps: the series, the shapelet, the difference.
+
+    A dashed box marks in the series where the shapelet matches. Values are in standard deviations of
+    their channel.
+
+    Parameters
+    ----------
+    found, shapelet, series
+        As for `plot_shapelet`.
+    axes : array of three matplotlib Axes, optional
+
+    Returns
+    -------
+    array of three matplotlib Axes
+    """
+    matches = matches_of(found)
+    n = int(matches.nearest[shapelet]) if series is None else series
+    n_channels = matches.shapelets.shape[1]
+    axes = grid_of_axes(axes, 3, 3, (3.6, min(2.2 + 0.12 * n_channels, 7.0)))
+    window = matches.window(shapelet, n)
+    times, path = matches.path(n)
+    whole = _standard(matches, path)
+    segment, shape = (_standard(matches, values) for values in (window.path, window.shapelet))
+    low, high = np.nanpercentile(whole, [1, 99])
+    largest = float(np.abs(segment - shape).max()) or 1.0
+    for ax, (instants, values, limits, colours, title) in zip(
+        axes,
+        (
+            (times, whole, (low, high), "cividis", f"series {said(matches.names[n])}"),
+            (window.times, shape, (low, high), "cividis", f"shapelet {shapelet}"),
+            (window.times, segment - shape, (-largest, largest), "PuOr", "series − shapelet"),
+        ),
+        strict=True,
+    ):
+        edges, image = _image(instants, values)
+        rows = np.arange(n_channels + 1) - 0.5
+        mesh = ax.pcolormesh(
+            edges, rows, image, cmap=colours, vmin=limits[0], vmax=limits[1], rasterized=True
+        )
+        ax.set_title(title, fontsize="medium", loc="left")
+        label_time(ax, instants)
+        _name_rows(ax, matches.channel_names if ax is axes[0] else None, n_channels)
+        if ax is not axes[0]:
+            bar = ax.figure.colorbar(mesh, ax=ax)
+            bar.set_label("standard deviations", fontsize="small")
+    begin, end = window.times[0], window.times[-1]
+    box = np.array([begin, end, end, begin, begin])
+    inset = np.array([0.0, 0.0, 1.0, 1.0, 0.0]) * (n_channels - 0.1) - 0.45
+    for colour, style in (("black", "-"), ("white", "--")):  # seen on light and on dark
+        axes[0].plot(box, inset, style, color=colour, lw=1.8)
+    return axes
+
+
+def plot_classes(
+    learnt: ModelExplanation, *, by: Order = "effect", rank: int = 1, axes: Any = None
+) -> Any:
+    """Draw for each class the shapelet that speaks most for it, over its most similar series.
+
+    Two channels are drawn as a curve in the plane, others against time.
+
+    Parameters
+    ----------
+    learnt : ModelExplanation
+    by : "effect" or "weight"
+    rank : int
+        1 for the top shapelet, 2 for the next, ….
+    axes : array of matplotlib Axes, optional
+        One for each class.
+
+    Returns
+    -------
+    array of matplotlib Axes
+    """
+    names = ["y"] if learnt.classes is None else learnt.classes.tolist()
+    in_plane = learnt.matches.shapelets.shape[1] == 2
+    axes = grid_of_axes(axes, len(names), 5, (2.6, 2.8) if in_plane else (3.2, 2.4))
+    for ax, name, order in zip(axes, names, learnt.ranking(by), strict=True):
+        k = int(order[rank - 1])
+        (plot_curve if in_plane else plot_shapelet)(learnt, k, ax=ax)
+        nearest = f"nearest: {said(learnt.nearest_label[k], 14)}"
+        ax.set_title(f"{said(name, 14)}: shapelet {k}\n{nearest}", fontsize="small", loc="left")
+        if ax.get_legend() is not None:
+            ax.get_legend().remove()
+    handles = axes[0].get_legend_handles_labels()
+    axes[0].figure.legend(*handles, loc="outside lower center", ncols=3, frameon=False)
+    return axes
+
+
+def _mark_direction(ax: Any, x: NDArray[Any], y: NDArray[Any], colour: str) -> None:
+    """Put arrow heads a third and two thirds along a curve, and at its end."""
+    steps = np.hypot(np.diff(x), np.diff(y))
+    along = np.concatenate([[0.0], np.cumsum(steps)])
+    if along[-1] == 0:
+        return
+    for share in (1 / 3, 2 / 3, 1.0):
+        tip, tail = share * along[-1], (share - 0.02) * along[-1]
+        ends = [(np.interp(at, along, x), np.interp(at, along, y)) for at in (tail, tip)]
+        style = {"arrowstyle": "-|>,head_width=0.35,head_length=0.7", "color": colour, "lw": 0}
+        ax.annotate("", ends[1], ends[0], arrowprops=style | {"shrinkA": 0, "shrinkB": 0})
+
+
+def _standard(matches: ShapeletMatches, values: NDArray[Any]) -> NDArray[Any]:
+    return (values - matches.centre[:, None]) / matches.scale[:, None]
+
+
+def _image(times: NDArray[Any], values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Edges of evenly spaced columns, and the values in their middles, (channels, columns)."""
+    since = (times - times[0]) / (np.timedelta64(1, "s") if times.dtype.kind == "M" else 1.0)
+    edges = np.linspace(0.0, max(float(since[-1]), 1e-9), COLUMNS + 1)
+    middle = 0.5 * (edges[1:] + edges[:-1])
+    image = np.array([np.interp(middle, since, row) for row in values])
+    if times.dtype.kind == "M":
+        return times[0] + (edges * 1e9).astype("m8[ns]"), image
+    return times[0] + edges, image
+
+
+def _name_rows(ax: Any, names: tuple[str, ...] | None, count: int) -> None:
+    """Write the channels' names where there is room for them, numbers otherwise, first on top."""
+    ax.invert_yaxis()
+    if names is None:
+        ax.set_yticks([])
+    elif count <= 20:
+        ax.set_yticks(range(count), [said(name, 16) for name in names], fontsize="x-small")
+    else:
+        ax.set_ylabel("channel")
