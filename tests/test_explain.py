@@ -199,6 +199,13 @@ def test_times_are_the_users():
     assert list(learnt.channels_to_frame()["channel"]) == ["pulse", "breath"]
 
 
+def test_positions_are_shares_of_the_series():
+    model, X, _ = fit("two classes")
+    found = find_matches(model, RaggedSeries.from_arrays(X, 5.0 + np.arange(30)))
+    middle = 0.5 * (found.start + found.end)
+    np.testing.assert_allclose(found.position, (middle - 5.0) / 29.0)
+
+
 def test_gaps_and_channels_never_seen_are_filled_as_the_model_does():
     X, y = waves(n_classes=2)
     X = X + 7.0
@@ -494,6 +501,7 @@ def draw_everything(learnt):
     yield plot_curve(learnt, 2)
     yield plot_heat_maps(learnt, 3)
     yield plot_classes(learnt)
+    yield plot_classes(learnt, plane=True, rank=2)
     yield plot_metric(learnt)
     yield plot_metric(learnt, shapelet=2)
     yield plot_spectrum(learnt)

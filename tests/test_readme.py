@@ -16,6 +16,7 @@ def code_blocks(text):
 
 def test_examples_run(tmp_path, monkeypatch, capsys):
     pytest.importorskip("pandas")
+    pytest.importorskip("matplotlib").use("Agg")
     monkeypatch.chdir(tmp_path)
     blocks = code_blocks(README.read_text(encoding="utf-8"))
     assert len(blocks) >= 3

@@ -96,6 +96,13 @@ class ShapeletMatches:
         """The series that each shapelet is most similar to, (shapelets,)."""
         return self.discrepancy.argmin(axis=0)
 
+    @property
+    def position(self) -> Array:
+        """Where in its series the middle of each window is: 0 at the first time, 1 at the last."""
+        first = self.series.times[self.series.row_offsets[:-1], None]
+        span = np.maximum(self.series.spans, np.finfo(float).tiny)[:, None]
+        return (self._offset + 0.5 * self._length - first) / span
+
     def closest(self, shapelet: int, count: int | None = None) -> Index:
         """Positions of the series that a shapelet is most similar to, most similar first."""
         return np.argsort(self.discrepancy[:, shapelet], kind="stable")[:count]

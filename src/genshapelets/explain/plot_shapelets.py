@@ -219,11 +219,14 @@ def plot_heat_maps(
 
 
 def plot_classes(
-    learnt: ModelExplanation, *, by: Order = "effect", rank: int = 1, axes: Any = None
+    learnt: ModelExplanation,
+    *,
+    by: Order = "effect",
+    rank: int = 1,
+    plane: bool = False,
+    axes: Any = None,
 ) -> Any:
     """Draw for each class the shapelet that speaks most for it, over its most similar series.
-
-    Two channels are drawn as a curve in the plane, others against time.
 
     Parameters
     ----------
@@ -231,6 +234,9 @@ def plot_classes(
     by : "effect" or "weight"
     rank : int
         1 for the top shapelet, 2 for the next, ….
+    plane : bool
+        Whether to draw the first two channels as a curve in the plane, `plot_curve`, rather than the
+        channel that says most against time, `plot_shapelet`.
     axes : array of matplotlib Axes, optional
         One for each class.
 
@@ -239,11 +245,10 @@ def plot_classes(
     array of matplotlib Axes
     """
     names = ["y"] if learnt.classes is None else learnt.classes.tolist()
-    in_plane = learnt.matches.shapelets.shape[1] == 2
-    axes = grid_of_axes(axes, len(names), 5, (2.6, 2.8) if in_plane else (3.2, 2.4))
+    axes = grid_of_axes(axes, len(names), 5, (2.6, 2.8) if plane else (3.2, 2.4))
     for ax, name, order in zip(axes, names, learnt.ranking(by), strict=True):
         k = int(order[rank - 1])
-        (plot_curve if in_plane else plot_shapelet)(learnt, k, ax=ax)
+        (plot_curve if plane else plot_shapelet)(learnt, k, ax=ax)
         nearest = f"nearest: {said(learnt.nearest_label[k], 14)}"
         ax.set_title(f"{said(name, 14)}: shapelet {k}\n{nearest}", fontsize="small", loc="left")
         if ax.get_legend() is not None:
