@@ -429,6 +429,12 @@ def test_bad_input_is_refused_with_the_reason():
         explain_series(model, X[:0])
     with pytest.raises(ValueError, match="X has 24 series, y 3"):
         explain_model(model, X, y[:3])
+    with pytest.raises(ValueError, match="y must be given"):
+        explain_model(model, X, None)
+    with pytest.raises(
+        ValueError, match=r"classes of the model \(a, b, c\); got .*'z'.* series 23"
+    ):
+        explain_model(model, X, [*y[:-1], "z"])
     with pytest.raises(TypeError, match="ShapeletTransformer predicts nothing"):
         explain_series(ShapeletTransformer(n_shapelets=2, random_state=0).fit(X), X)
     with pytest.raises(ValueError, match="baseline must be"):

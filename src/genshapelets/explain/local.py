@@ -94,7 +94,7 @@ class Explanation:
 
     def chosen(self, series: int) -> int:
         """Column of `answers` that was predicted for a series."""
-        return 0 if self.classes is None else int(self.probabilities[series].argmax())  # type: ignore[index]
+        return int(self.answers[series].argmax())
 
     def top(self, series: int, count: int | None = None, answer: int | None = None) -> Index:
         """Shapelets that contribute most to one answer, by default the predicted one; most first."""

@@ -160,10 +160,7 @@ def _random_discrepancy(
 def _sparsity(learnt: ModelExplanation) -> float:
     explanation = learnt.explanation
     found = learnt.matches
-    if explanation.probabilities is None:
-        chosen = np.zeros(len(found.series), int)
-    else:
-        chosen = explanation.probabilities.argmax(axis=1)
+    chosen = explanation.answers.argmax(axis=1)
     size = np.abs(learnt.weight[chosen] * (found.features - explanation.baseline))
     carried = np.cumsum(-np.sort(-size, axis=1), axis=1)
     needed = (carried < CARRIED * carried[:, -1:]).sum(axis=1) + 1

@@ -160,7 +160,7 @@ def explain_model(estimator: ShapeletEstimator, X: Any, y: Any) -> ModelExplanat
         estimator.model_.linear()  # refuses, with the reason
     assert explanation.weight is not None
     found = explanation.matches
-    labels = one_per_series(y, len(found.series))
+    labels = _checked(y, explanation)
     nearest = found.nearest
     everyone = np.arange(found.n_shapelets)
     effect = explanation.weight * found.features.std(axis=0)
@@ -181,3 +181,20 @@ def explain_model(estimator: ShapeletEstimator, X: Any, y: Any) -> ModelExplanat
         initial_lengths=getattr(estimator, "initial_lengths_", None),
         channel_importance=importance,
     )
+
+
+def _checked(y: Any, explanation: Explanation) -> NDArray[Any]:
+    """Labels of the series, all of which the model must know."""
+    if y is None:
+        raise ValueError("y must be given: the classes, or numbers, of the training series X.")
+    labels = one_per_series(y, len(explanation.predicted))
+    if explanation.classes is not None:
+        known = set(explanation.classes.tolist())
+        strange = [n for n, label in enumerate(labels.tolist()) if label not in known]
+        if strange:
+            n = strange[0]
+            some = ", ".join(map(str, explanation.classes[:9])) + (", …" if len(known) > 9 else "")
+            raise ValueError(
+                f"y must hold classes of the model ({some}); got {labels[n]!r} for series {n}."
+            )
+    return labels

@@ -48,6 +48,16 @@ def plot_shapelet(
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from genshapelets import ShapeletTransformer
+    >>> from genshapelets.explain import find_matches, plot_shapelet
+    >>> X = np.random.default_rng(0).normal(size=(6, 1, 30))
+    >>> found = find_matches(ShapeletTransformer(n_shapelets=2, random_state=0).fit(X), X)
+    >>> plot_shapelet(found, 1).get_ylabel()
+    'channel 0'
     """
     matches = matches_of(found)
     n = int(matches.nearest[shapelet]) if series is None else series
@@ -95,6 +105,7 @@ def plot_channels(
     matches = matches_of(found)
     n = int(matches.nearest[shapelet]) if series is None else series
     chosen = np.arange(matches.shapelets.shape[1]) if channels is None else np.atleast_1d(channels)
+    own = axes is None
     axes = grid_of_axes(axes, len(chosen), 5, (2.3, 1.7))
     window = matches.window(shapelet, n)
     weight = matches.metric_of(shapelet)
@@ -109,10 +120,8 @@ def plot_channels(
         ax.spines[["top", "right"]].set_visible(False)
         label_time(ax, window.times)
         ax.xaxis.label.set_size("x-small")
-    handles = axes[0].get_legend_handles_labels()
-    axes[0].figure.legend(*handles, loc="outside lower center", ncols=2, frameon=False)
     title = title_of(found, shapelet, n) + ", and how much the metric looks at each channel"
-    axes[0].figure.suptitle(title, fontsize="medium")
+    _finish(axes, own, title)
     return axes
 
 
@@ -168,7 +177,7 @@ def plot_heat_maps(
     """Draw all channels as heat maps: the series, the shapelet, the difference.
 
     A dashed box marks in the series where the shapelet matches. Values are in standard deviations of
-    their channel.
+    their channel, from its mean.
 
     Parameters
     ----------
@@ -188,28 +197,27 @@ def plot_heat_maps(
     times, path = matches.path(n)
     whole = _standard(matches, path)
     segment, shape = (_standard(matches, values) for values in (window.path, window.shapelet))
-    low, high = np.nanpercentile(whole, [1, 99])
-    largest = float(np.abs(segment - shape).max()) or 1.0
-    for ax, (instants, values, limits, colours, title) in zip(
+    most = float(np.percentile(np.abs(whole), 99)) or 1.0
+    for ax, (instants, values, title) in zip(
         axes,
         (
-            (times, whole, (low, high), "cividis", f"series {said(matches.names[n])}"),
-            (window.times, shape, (low, high), "cividis", f"shapelet {shapelet}"),
-            (window.times, segment - shape, (-largest, largest), "PuOr", "series − shapelet"),
+            (times, whole, title_of(found, shapelet, n).partition(" over ")[2]),
+            (window.times, shape, f"shapelet {shapelet}"),
+            (window.times, segment - shape, "series − shapelet"),
         ),
         strict=True,
     ):
         edges, image = _image(instants, values)
         rows = np.arange(n_channels + 1) - 0.5
+        # One scale for all, whose lightness rises: 0 is the same grey everywhere.
         mesh = ax.pcolormesh(
-            edges, rows, image, cmap=colours, vmin=limits[0], vmax=limits[1], rasterized=True
+            edges, rows, image, cmap="cividis", vmin=-most, vmax=most, rasterized=True
         )
         ax.set_title(title, fontsize="medium", loc="left")
         label_time(ax, instants)
         _name_rows(ax, matches.channel_names if ax is axes[0] else None, n_channels)
-        if ax is not axes[0]:
-            bar = ax.figure.colorbar(mesh, ax=ax)
-            bar.set_label("standard deviations", fontsize="small")
+    bar = axes[-1].figure.colorbar(mesh, ax=axes[-1])
+    bar.set_label("standard deviations", fontsize="small")
     begin, end = window.times[0], window.times[-1]
     box = np.array([begin, end, end, begin, begin])
     inset = np.array([0.0, 0.0, 1.0, 1.0, 0.0]) * (n_channels - 0.1) - 0.45
@@ -245,6 +253,7 @@ def plot_classes(
     array of matplotlib Axes
     """
     names = ["y"] if learnt.classes is None else learnt.classes.tolist()
+    own = axes is None
     axes = grid_of_axes(axes, len(names), 5, (2.6, 2.8) if plane else (3.2, 2.4))
     for ax, name, order in zip(axes, names, learnt.ranking(by), strict=True):
         k = int(order[rank - 1])
@@ -253,9 +262,20 @@ def plot_classes(
         ax.set_title(f"{said(name, 14)}: shapelet {k}\n{nearest}", fontsize="small", loc="left")
         if ax.get_legend() is not None:
             ax.get_legend().remove()
-    handles = axes[0].get_legend_handles_labels()
-    axes[0].figure.legend(*handles, loc="outside lower center", ncols=3, frameon=False)
+    _finish(axes, own)
     return axes
+
+
+def _finish(axes: Any, own: bool, title: str = "") -> None:
+    """One legend and title for a figure of ours; those of the user are left as they are."""
+    handles, names = axes[0].get_legend_handles_labels()
+    if not own:
+        axes[0].legend(handles, names, frameon=False, fontsize="x-small")
+        return
+    place = {"loc": "outside lower center", "ncols": len(names), "frameon": False}
+    axes[0].figure.legend(handles, names, **place)
+    if title:
+        axes[0].figure.suptitle(title, fontsize="medium")
 
 
 def _mark_direction(ax: Any, x: NDArray[Any], y: NDArray[Any], colour: str) -> None:
