@@ -97,7 +97,7 @@ def by_windows(
         if beyond > 0:
             x = np.concatenate([x, np.zeros((n_series, beyond, n_channels))], axis=1)
         windows = scratch("windows", (n_series, n_offsets, n_taps * n_channels))
-        windows[:] = np.lib.stride_tricks.as_strided(x, windows.shape, x.strides)
+        windows[:] = np.ndarray(windows.shape, x.dtype, x, strides=x.strides)  # overlapping
         flat = windows.reshape(n_series * n_offsets, -1)
         product = scratch("correlation", (n_series * n_offsets * n_shapelets,))
         if shapelets_last:
