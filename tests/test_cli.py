@@ -474,7 +474,16 @@ def test_help_shows_examples_that_parse(run, command):
 GENSHAPELETS = [sys.executable, "-m", "genshapelets"]
 
 
+@pytest.fixture
+def interruptible():
+    """Undo that a job in the background, as the tests may be, ignores Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @posix
+@pytest.mark.usefixtures("interruptible")
 def test_interrupted_training_saves_the_best_model_so_far(data, tmp_path):
     import pty
 
@@ -502,6 +511,7 @@ def test_interrupted_training_saves_the_best_model_so_far(data, tmp_path):
 
 
 @posix
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_before_training_writes_nothing(run, data, tmp_path, monkeypatch):
     monkeypatch.setattr(
         "genshapelets.cli.commands.read", lambda *_, **__: signal.raise_signal(signal.SIGINT)
