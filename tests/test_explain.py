@@ -310,10 +310,9 @@ def predicted_with(model, explanation, n, k, discrepancy):
     return model.classes_[outputs.argmax() if len(outputs) > 1 else int(outputs[0] > 0)]
 
 
+@pytest.mark.parametrize("fitted", [name for name in MODELS if name != "regression"], indirect=True)
 def test_predictions_turn_where_they_are_said_to(fitted):
     model, X, _ = fitted
-    if isinstance(model, ShapeletRegressor):
-        pytest.skip("a number does not turn")
     explanation = explain_series(model, X)
     n_turns = 0
     for n in range(0, 24, 2):
