@@ -1,39 +1,35 @@
 """Where a training step spends its time: ``python -m benchmarks.step``.
 
 Runs steps of the training loop, head, loss and optimiser included, on the benchmark's two larger
-workloads under a profiler, on one thread, and adds up the time inside the transform's kernels: the
-compiled ones, and NumPy's FFT and matrix products that the search calls.
+workloads, on one thread, and adds up the time inside the transform's kernels: the compiled ones, and
+NumPy's FFT and matrix products that the search calls. Each call from Python is timed by itself; a
+profiler would add its own cost to every line of Python and to no kernel.
 """
 
 from __future__ import annotations
 
-import cProfile
-import pstats
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
 
-import genshapelets.discrepancies._lattice
-import genshapelets.search.by_channel
-import genshapelets.search.convolution
-import genshapelets.search.sums
 from benchmarks.timing import provenance
 from genshapelets import RaggedSeries
 from genshapelets.estimators.goals import class_goal
 from genshapelets.model import observed_moments, standardise
 from genshapelets.paths import interpolate
 from genshapelets.procedures import PROCEDURES, build
+from genshapelets.search import convolution
 from genshapelets.training import Trainer
 
 # Series, times, channels, shapelets, knots, fraction: as in benchmarks.transform.
 WORKLOADS = {"c": (109, 206, 3, 20, 123, 0.5), "e": (1024, 81, 40, 40, 24, 0.3)}
-N_STEPS = 20
-MODULES = (
-    genshapelets.discrepancies._lattice,
-    genshapelets.search.by_channel,
-    genshapelets.search.convolution,
-    genshapelets.search.sums,
-)
+N_STEPS = 50
+spent: dict[str, float] = defaultdict(float)  # seconds in each kernel
 
 
 def trainer_of(workload: str, procedure_name: str) -> Trainer:
@@ -61,44 +57,60 @@ def trainer_of(workload: str, procedure_name: str) -> Trainer:
     return Trainer(model, paths, task, procedure.plan, torch.Generator().manual_seed(0))
 
 
-def kernels() -> set[tuple[str, str]]:
-    """(file, name) of what counts as a kernel."""
-    found = {
-        (function.py_func.__code__.co_filename, name)
-        for module in MODULES
-        for name, function in vars(module).items()
-        if hasattr(function, "py_func")
-    }
-    convolution = genshapelets.search.convolution.__file__
-    # NumPy's matrix products and copies show as their caller's own time.
-    return found | {(convolution, "correlate"), (np.fft._pocketfft.__file__, "_raw_fft")}
+def timed(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*arguments: Any, **options: Any) -> Any:
+        begun = time.perf_counter()
+        result = function(*arguments, **options)
+        spent[name] += time.perf_counter() - begun
+        return result
+
+    return call
+
+
+def time_kernels() -> None:
+    """Time every kernel where Python calls it. What is compiled by now goes on calling its like."""
+    for module in [m for name, m in sys.modules.items() if name.startswith("genshapelets.")]:
+        for name, function in vars(module).copy().items():
+            if hasattr(function, "py_func"):
+                setattr(module, name, timed(name, function))
+    for name in ("by_spectra", "by_windows"):
+        setattr(convolution, name, timed_form(name, getattr(convolution, name)))
+
+
+def timed_form(name: str, form: Callable[..., Any]) -> Callable[..., Any]:
+    """Time the making of what correlates, which is a transform of the taps, and each use of it."""
+
+    def make(*arguments: Any, **options: Any) -> Any:
+        correlate, per_path = timed(name, form)(*arguments, **options)
+        return timed(name, correlate), per_path
+
+    return make
 
 
 def main() -> None:
     torch.set_num_threads(1)
     print(", ".join(f"{name} {value}" for name, value in provenance().items()))
     print(f"{'workload':10}{'procedure':12}{'ms/step':>9}{'in kernels':>12}")
-    counted = kernels()
-    for workload in WORKLOADS:
-        for procedure in PROCEDURES:
-            trainer = trainer_of(workload, procedure)
-            everyone = np.arange(len(trainer.paths))
+    trainers = {
+        (workload, procedure): trainer_of(workload, procedure)
+        for workload in WORKLOADS
+        for procedure in PROCEDURES
+    }
+    for trainer in trainers.values():
+        trainer._step(np.arange(len(trainer.paths)))
+    time_kernels()
+    for (workload, procedure), trainer in trainers.items():
+        everyone = np.arange(len(trainer.paths))
+        spent.clear()
+        begun = time.perf_counter()
+        for _ in range(N_STEPS):
             trainer._step(everyone)
-            profile = cProfile.Profile()
-            profile.enable()
-            for _ in range(N_STEPS):
-                trainer._step(everyone)
-            profile.disable()
-            times = pstats.Stats(profile).stats  # type: ignore[attr-defined]
-            total = sum(own for _, _, own, _, _ in times.values())
-            inside = sum(
-                own
-                for (file, _, name), (_, _, own, _, _) in times.items()
-                if (file, name) in counted
-            )
+        total = time.perf_counter() - begun
+        share = sum(spent.values()) / total
+        print(f"{workload:10}{procedure:12}{1e3 * total / N_STEPS:9.1f}{share:12.0%}")
+        for name, seconds in sorted(spent.items(), key=lambda item: -item[1]):
             print(
-                f"{workload:10}{procedure:12}{1e3 * total / N_STEPS:9.1f}{inside / total:12.0%}",
-                flush=True,
+                f"{'':22}{1e3 * seconds / N_STEPS:9.2f}{seconds / total:12.0%}  {name}", flush=True
             )
 
 

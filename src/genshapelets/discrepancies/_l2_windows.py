@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ..offsets import FREE, Offsets
-from ..parallel import run_blocks
+from ..parallel import run_blocks, scratch
 from ..paths import Array, Index, Paths
 from ._lattice import (
     lattice_backward,
@@ -54,6 +54,7 @@ class L2Windows(torch.autograd.Function):
             start=offsets.start.numpy(),
             slope=offsets.slope.numpy(),
             index=offsets.index.numpy(),
+            keep_moments=any(ctx.needs_input_grad),
         )
         metric = None if matrix is None else _float64(matrix)
         seen = _Metric(windows, metric)
@@ -149,6 +150,7 @@ class _Windows:
     start: Array
     slope: Array
     index: Index
+    keep_moments: bool  # which only the backward pass asks for
 
     def split(self) -> list[_Windows]:
         return [
@@ -244,8 +246,8 @@ class _Lattice:
         nodes = n_pieces(self.lengths.max(), step) + 1
         self.projection = np.empty((2, n_shapelets, nodes, n_channels))
         self.residual = np.empty((2, n_shapelets, n_channels))
-        self.moment = np.empty((2, n_shapelets, nodes, n_channels))
-        self.first_moment = np.empty((2, n_shapelets, nodes, n_channels))
+        n_moments = nodes if windows.keep_moments else 0
+        self.moment, self.first_moment = np.empty((2, 2, n_shapelets, n_moments, n_channels))
         run_blocks(
             project, n_shapelets, step, windows.shapelets, self.lengths, self.projection,
             self.residual, self.moment, self.first_moment,
@@ -274,10 +276,10 @@ class _Lattice:
         n_shapelets, _, n_channels = w.shapelets.shape
         n_blocks = min(N_BLOCKS, len(members))
         nodes = self.projection.shape[2]
-        sum_upstream = np.zeros((n_blocks, 2, n_shapelets))
-        sum_difference = np.zeros((n_blocks, 2, n_shapelets, nodes * n_channels))
-        sum_square = np.zeros((n_blocks, 2, n_shapelets, nodes * n_channels))
-        sum_lengths = np.zeros((n_blocks, n_shapelets))
+        sum_upstream = scratch("sum_upstream", (n_blocks, 2, n_shapelets))
+        sum_difference = scratch("sum_difference", (n_blocks, 2, n_shapelets, nodes * n_channels))
+        sum_square = scratch("sum_square", (n_blocks, 2, n_shapelets, nodes * n_channels))
+        sum_lengths = scratch("sum_lengths", (n_blocks, n_shapelets))
         flat = (2, n_shapelets, nodes * n_channels)
         tiled_rows = np.repeat(np.arange(float(nodes)), n_channels)
 
@@ -293,11 +295,10 @@ class _Lattice:
                 )  # fmt: skip
 
         run_blocks(one_block, n_blocks, n_blocks=n_blocks)
-        grad_lengths += sum_lengths.sum(axis=0)
         run_blocks(
             lattice_gradients, n_shapelets, self.step, w.shapelets, self.lengths, w.weights,
-            self.projection, self.residual, sum_upstream.sum(axis=0), sum_difference.sum(axis=0),
-            sum_square.sum(axis=0), grad_shapelets, grad_weights,
+            self.projection, self.residual, sum_upstream, sum_difference, sum_square, sum_lengths,
+            grad_shapelets, grad_lengths, grad_weights,
         )  # fmt: skip
 
 

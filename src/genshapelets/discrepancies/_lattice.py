@@ -93,8 +93,8 @@ def find_taps(first, last, step, shapelets, lengths, taps):
 def project(first, last, step, shapelets, lengths, projection, residual, moment, first_moment):
     """Project shapelets first..last onto the nodes of their windows, at a sample [0] and at the end [1].
 
-    Writes the values of Pw at the nodes, int |w - Pw|^2 for each channel, and for each piece of width h
-    the moments (2/h) int (w - Pw) and (2/h) int (w - Pw) t / step.
+    Writes the values of Pw at the nodes, int |w - Pw|^2 for each channel, and, if there is room for
+    them, for each piece of width h the moments (2/h) int (w - Pw) and (2/h) int (w - Pw) t / step.
     """
     n_knots, n_channels = shapelets.shape[1:]
     size = projection.shape[2] + n_knots + 2
@@ -139,6 +139,7 @@ def project_one(
     residual[:] = 0.0
     moment[:] = 0.0
     first_moment[:] = 0.0
+    with_moments = len(moment) > 0
     for node in range(n_nodes):
         now, then = node % 2, (node + 1) % 2
         here, there = row[node], min(row[node] + 1, pieces)
@@ -156,10 +157,14 @@ def project_one(
         for channel in range(n_channels):
             p, q = value[then, channel], value[now, channel]
             residual[channel] += width / 3.0 * (p * p + p * q + q * q)
-            moment[piece, channel] += width / whole * (p + q)
-            first_moment[piece, channel] += (
-                width / whole / (3.0 * step) * (before * (2.0 * p + q) + after * (p + 2.0 * q))
-            )
+        if with_moments:
+            share_of_piece = width / whole
+            for channel in range(n_channels):
+                p, q = value[then, channel], value[now, channel]
+                moment[piece, channel] += share_of_piece * (p + q)
+                first_moment[piece, channel] += (
+                    share_of_piece / (3.0 * step) * (before * (2.0 * p + q) + after * (p + 2.0 * q))
+                )
 
 
 @kernel
@@ -247,13 +252,14 @@ def lattice_forward(
 def lattice_backward(
     first, last, members, values, n_channels, row_offsets, index, slope, step, lengths, tiled_weights,
     level_free, tiled_rows, projection, moment, first_moment, upstream, out,
-    sum_upstream, sum_difference, sum_square, grad_lengths,
+    sum_upstream, sum_difference, sum_square, sum_lengths,
 ):  # fmt: skip
-    """Add up over the windows what the gradients need: see `lattice_gradients`.
+    """Write sums over the windows of what the gradients need: see `lattice_gradients`.
 
     The length's gradient is (1/S) (sigma^2 + 2 int r f' t) + (ds/dS) 2 int r f'. On each piece
     r = (f - Pw) - (w - Pw), the first straight from p to q, the second known by its moments.
     """
+    sum_upstream[:], sum_difference[:], sum_square[:], sum_lengths[:] = 0.0, 0.0, 0.0, 0.0
     n_shapelets = len(lengths)
     mean, difference = np.empty(n_channels), np.empty(projection.shape[2])
     stride = u(n_channels)
@@ -299,7 +305,7 @@ def lattice_backward(
                 along_time += rise * (
                     start * (p + q) + share * (p + 2.0 * q) / 3.0 - first_moment[at_end, k, x]
                 )
-            grad_lengths[k] += g * (
+            sum_lengths[k] += g * (
                 (out[series, k] + along_time * step) / lengths[k] + slope[series, k] * along
             )
 
@@ -307,20 +313,33 @@ def lattice_backward(
 @kernel
 def lattice_gradients(
     first, last, step, shapelets, lengths, weights, projection, residual,
-    sum_upstream, sum_difference, sum_square, grad_shapelets, grad_weights,
+    sum_upstream, sum_difference, sum_square, sum_lengths,
+    grad_shapelets, grad_lengths, grad_weights,
 ):  # fmt: skip
-    """Turn the sums over windows into gradients of shapelets first..last."""
+    """Turn the sums over the windows of each block of paths into gradients of shapelets first..last."""
     n_knots, n_channels = shapelets.shape[1:]
     nodes = node_arrays(projection.shape[2] + n_knots + 2)
     total = np.empty((2, n_channels))
     for k in range(first, last):
+        for block in range(len(sum_lengths)):
+            grad_lengths[k] += sum_lengths[block, k]
         for at_end in (0, 1):
             add_gradients(
                 at_end, step, shapelets[k], lengths[k], weights[min(k, len(weights) - 1)],
-                projection[at_end, k], residual[at_end, k], sum_upstream[at_end, k],
-                sum_difference[at_end, k], sum_square[at_end, k], grad_shapelets[k], grad_weights[k],
-                nodes, total,
+                projection[at_end, k], residual[at_end, k], sum_upstream[:, at_end, k].sum(),
+                sum_blocks(sum_difference, at_end, k), sum_blocks(sum_square, at_end, k),
+                grad_shapelets[k], grad_weights[k], nodes, total,
             )  # fmt: skip
+
+
+@kernel
+def sum_blocks(by_block, at_end, k):
+    """Add the blocks to the first one, and return it."""
+    first = by_block[0, at_end, k]
+    for block in range(1, len(by_block)):
+        for x in range(u(len(first))):
+            first[x] += by_block[block, at_end, k, x]
+    return first
 
 
 @kernel

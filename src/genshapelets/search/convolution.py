@@ -117,8 +117,9 @@ def by_spectra(taps: Array, longest: int) -> tuple[Callable[[Array], Array], int
     """
     n_shapelets, n_taps, n_channels = taps.shape
     period = fast_length(max(longest, n_taps))
-    spectrum_of_taps = np.fft.rfft(taps, period, axis=1).conj().transpose(1, 0, 2)
+    spectrum_of_taps = np.fft.rfft(taps, period, axis=1).transpose(1, 0, 2)
     spectrum_of_taps = np.ascontiguousarray(spectrum_of_taps)  # (frequencies, shapelets, channels)
+    np.conjugate(spectrum_of_taps, out=spectrum_of_taps)
     n_frequencies = len(spectrum_of_taps)
 
     def correlate(x: Array) -> Array:

@@ -117,18 +117,13 @@ def _pose(
     lengths: Array,
     level_free: NDArray[np.bool_],
 ) -> L2Problem:
-    common = shapelets.mean(axis=(0, 1))
     rows, centre = paths.centred
+    common, centred, weighted = np.empty(rows.shape[1]), *np.empty((2, *shapelets.shape))
+    _centre(shapelets, level_free, weights, common, centred, weighted)
     shift = centre - common
-    if level_free.any():
-        own = np.full(shapelets.shape[1], 1.0)
-        own[[0, -1]] = 0.5
-        own_mean = np.einsum("kmd,m->kd", shapelets, own / own.sum())
-        shapelets = shapelets - np.where(level_free[:, None], own_mean, common)[:, None]
-    else:
-        shapelets = shapelets - common
     if matrix is not None:
-        rows, shift, shapelets = rows @ matrix.T, shift @ matrix.T, shapelets @ matrix.T
+        rows, shift = rows @ matrix.T, shift @ matrix.T
+        centred = weighted = centred @ matrix.T
     if len(weights) == 1:
         column = level_free.astype(np.int64)
         column_weights = np.repeat(weights, 2, axis=0)[: 1 + int(level_free.any())]
@@ -140,7 +135,7 @@ def _pose(
     return L2Problem(
         paths=paths,
         rows=rows,
-        shapelets=np.ascontiguousarray(shapelets * weights[:, None]),
+        shapelets=weighted,
         lengths=lengths,
         column_weights=column_weights,
         column_level=column_level,
@@ -148,8 +143,25 @@ def _pose(
         level_free=level_free,
         weights=weights,
         shift=shift,
-        centred_shapelets=shapelets,
+        centred_shapelets=centred,
     )
+
+
+@kernel
+def _centre(shapelets, level_free, weights, common, centred, weighted):
+    """Take off the mean of all shapelets, or its own integral mean if the level does not count."""
+    n_shapelets, n_knots, n_channels = shapelets.shape
+    for channel in range(n_channels):
+        common[channel] = shapelets[:, :, channel].mean()
+        for k in range(n_shapelets):
+            level = common[channel]
+            if level_free[k]:
+                ends = 0.5 * (shapelets[k, 0, channel] + shapelets[k, -1, channel])
+                level = (shapelets[k, :, channel].sum() - ends) / (n_knots - 1)
+            weight = weights[min(k, len(weights) - 1), channel]
+            for knot in range(n_knots):
+                centred[k, knot, channel] = shapelets[k, knot, channel] - level
+                weighted[k, knot, channel] = weight * centred[k, knot, channel]
 
 
 @kernel
