@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ SHAPELET = "#0072B2"  # blue
 SEGMENT = "#D55E00"  # vermilion
 AGAINST = "#E69F00"  # orange
 SERIES = "#767676"
+WINDOW = "#FCF8D0"  # pale yellow, behind everything
 WINDOWS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 STYLES = ("-", "--", "-.", ":")
 
@@ -57,6 +59,40 @@ def grid_of_axes(axes: Any, count: int, n_columns: int, size: tuple[float, float
     return flat[:count]
 
 
+def room(ax: Any) -> float:
+    """Width of axes, in inches."""
+    return float(ax.bbox.width / ax.figure.dpi)
+
+
+def wrapped(text: str, inches: float, size: str = "medium") -> str:
+    """Break text into lines of about this width, between words only: names may hold an escaped $."""
+    width = max(int({"medium": 12, "small": 15}[size] * inches), 20)
+    lines = (textwrap.fill(line, width, break_long_words=False) for line in text.split("\n"))
+    return "\n".join(lines)
+
+
+def set_title(ax: Any, text: str, size: str = "medium") -> None:
+    """Write a title on the left, in as many lines as it takes to stay within the axes."""
+    ax.set_title(wrapped(text, room(ax), size), fontsize=size, loc="left")
+
+
+def add_legend(ax: Any, **settings: Any) -> None:
+    """Explain the lines, on a ground that keeps words readable where lines run below them."""
+    ax.legend(fontsize="small", framealpha=0.8, edgecolor="none", **settings)
+
+
+def draw_series(ax: Any, matches: ShapeletMatches, series: int, channel: int) -> None:
+    """Draw the path of one channel, with dots where it was observed."""
+    times, path = matches.path(series)
+    observed = np.flatnonzero(~np.isnan(matches.series[series].values[channel]))
+    ax.plot(
+        times, path[channel], "o-", color=SERIES, lw=1, ms=3, markevery=observed.tolist(),
+        label="series (dots: observed)",
+    )  # fmt: skip
+    ax.set_ylabel(said(matches.channel_names[channel]))
+    label_time(ax, times)
+
+
 def matches_of(found: Any) -> ShapeletMatches:
     """The matches of whatever explains a model or its predictions."""
     return found if isinstance(found, ShapeletMatches) else found.matches
@@ -70,9 +106,15 @@ def said(value: Any, width: int = 32) -> str:
     return text.replace("$", r"\$")
 
 
+def name_of(matches: ShapeletMatches, shapelet: int) -> str:
+    """Number of a shapelet, and whether it is drawn at a level that is not its own."""
+    return f"{'level-free ' if matches.level_free[shapelet] else ''}shapelet {shapelet}"
+
+
 def title_of(found: Any, shapelet: int, series: int) -> str:
     """Which shapelet over which series."""
-    text = f"shapelet {shapelet} over series {said(matches_of(found).names[series])}"
+    matches = matches_of(found)
+    text = f"{name_of(matches, shapelet)} over series {said(matches.names[series])}"
     labels = getattr(found, "labels", None)
     return text if labels is None else f"{text} ({said(labels[series])})"
 
@@ -82,10 +124,13 @@ def label_time(ax: Any, times: NDArray[Any]) -> None:
     if times.dtype.kind == "M":
         from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-        locator = AutoDateLocator(minticks=3, maxticks=6)
+        # With fewer than five it finds no step for, say, 100 minutes.
+        locator = AutoDateLocator(minticks=2, maxticks=max(5, min(int(room(ax) / 0.6), 8)))
         ax.xaxis.set_major_locator(locator)
         ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
-    ax.set_xlabel("time")
+        ax.set_xlabel("time", loc="left")  # the day is written on the right
+    else:
+        ax.set_xlabel("time")
 
 
 def in_numbers(lengths: NDArray[Any]) -> tuple[NDArray[np.float64], str]:

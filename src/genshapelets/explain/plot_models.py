@@ -12,11 +12,13 @@ from .drawing import (
     SHAPELET,
     STYLES,
     WINDOWS,
+    add_legend,
+    draw_series,
     in_numbers,
-    label_time,
     matches_of,
     new_axes,
     said,
+    set_title,
 )
 from .local import Explanation
 from .overall import ModelExplanation
@@ -40,12 +42,11 @@ def plot_metric(learnt: ModelExplanation, *, shapelet: int | None = None, ax: An
     ax = new_axes(ax, figsize=(min(2.0 + 0.35 * len(names), 9.0), 3.2))
     ax.bar(np.arange(len(names)), 100 * weight, color=SHAPELET, width=0.8)
     if len(names) <= 20:
-        turned = {"rotation": 45, "ha": "right"} if max(map(len, names)) > 4 else {}
-        ax.set_xticks(range(len(names)), [said(name, 18) for name in names], **turned)
+        _name_ticks(ax, np.arange(len(names)), names)
     else:
         ax.set_xlabel("channel")
     ax.set_ylabel("importance (%)")
-    ax.set_title(f"what {of} looks at", fontsize="medium", loc="left")
+    set_title(ax, f"what {of} looks at")
     return ax
 
 
@@ -66,14 +67,13 @@ def plot_spectrum(learnt: ModelExplanation, *, shapelet: int | None = None, ax: 
     ax = new_axes(ax, figsize=(5.0, 3.2))
     ax.plot(np.arange(1, len(order) + 1), 100 * weight[order], "o-", color=SHAPELET, ms=4, lw=1)
     if len(order) <= 20:
-        names = [said(learnt.matches.channel_names[d], 18) for d in order]
-        turned = {"rotation": 45, "ha": "right"} if max(map(len, names)) > 4 else {}
-        ax.set_xticks(range(1, len(order) + 1), names, **turned)
+        names = [learnt.matches.channel_names[d] for d in order]
+        _name_ticks(ax, np.arange(1, len(order) + 1), names)
     else:
         ax.set_xlabel("channels, most important first")
     ax.set_ylim(bottom=0)
     ax.set_ylabel("importance (%)")
-    ax.set_title(f"what {of} looks at, sorted", fontsize="medium", loc="left")
+    set_title(ax, f"what {of} looks at, sorted")
     return ax
 
 
@@ -103,9 +103,11 @@ def plot_lengths(learnt: ModelExplanation, *, ax: Any = None) -> Any:
     ax.set_xlim(0, longest)
     ax.set_ylim(0, longest)
     ax.set_aspect("equal")
+    ax.locator_params(nbins=6)
     ax.set_xlabel(f"length before training ({unit})")
     ax.set_ylabel(f"learnt length ({unit})")
-    ax.legend(frameon=False, fontsize="small", loc="upper left")
+    set_title(ax, "lengths of the shapelets")
+    add_legend(ax, loc="upper left")
     return ax
 
 
@@ -159,9 +161,16 @@ def plot_contributions(
         (size >= 0, SHAPELET, None, "speaks for it" if is_class else "raises it"),
         (size < 0, AGAINST, "////", "speaks against it" if is_class else "lowers it"),
     ):
-        ax.barh(
-            places[chosen], size[chosen], color=colour, hatch=hatch, ec="white", lw=0, label=label
-        )
+        if chosen.any():
+            ax.barh(
+                places[chosen],
+                size[chosen],
+                color=colour,
+                hatch=hatch,
+                ec="white",
+                lw=0,
+                label=label,
+            )
     ax.axvline(0, color="black", lw=0.8)
     ax.locator_params(axis="x", nbins=6)
     ax.set_yticks(places, names, fontsize="small")
@@ -170,14 +179,14 @@ def plot_contributions(
     name = said(explanation.matches.names[series])
     if explanation.classes is None or explanation.probabilities is None:
         ax.set_xlabel("contribution to the prediction, in the unit of y")
-        title = f"series {name}: {total:.4g} = {explanation.bias[column]:.4g} + these"
+        title = f"series {name}: {total:.4g} = bias {explanation.bias[column]:.4g} + the bars"
     else:
         label = said(explanation.classes[column])
         ax.set_xlabel(f"contribution to the logit of {label}")
         share = 100 * explanation.probabilities[series, column]
         title = f"series {name}: {label}, {share:.0f} % (logit {total:.2f})"
-    ax.set_title(title, fontsize="medium", loc="left")
-    ax.legend(frameon=False, fontsize="small")
+    set_title(ax, title)
+    add_legend(ax)
     return ax
 
 
@@ -219,9 +228,7 @@ def plot_series(
         heard = np.array([matches.metric_of(int(k)) for k in order]).reshape(height.shape)
         channel = int((heard * height).sum(axis=0).argmax())
     ax = new_axes(ax, figsize=(7.0, 3.4))
-    times, path = matches.path(series)
-    ax.plot(times, path[channel], color=SERIES, lw=1)
-    ax.plot(times, matches.series[series].values[channel], "o", color=SERIES, ms=3)
+    draw_series(ax, matches, series, channel)
     for place, k in enumerate(order):
         colour, style = WINDOWS[place % len(WINDOWS)], STYLES[place % len(STYLES)]
         window, weight = matches.window(int(k), series), matches.metric_of(int(k))
@@ -229,18 +236,22 @@ def plot_series(
         ax.axvspan(window.times[0], window.times[-1], color=colour, alpha=0.08, lw=0)
         ax.plot(
             window.times, window.shapelet[channel], style, color=colour, lw=2.5, alpha=strength,
-            label=f"shapelet {k}: {parts[k]:+.2f}",
+            label=f"shapelet {k} contributes {parts[k]:+.2f}",
         )  # fmt: skip
     predicted = explanation.predicted[series]
     answer = f"{predicted:.4g}" if explanation.classes is None else said(predicted)
     name = said(matches.names[series])
-    ax.set_title(f"series {name} is predicted to be {answer}", fontsize="medium", loc="left")
-    ax.set_ylabel(said(matches.channel_names[channel]))
-    label_time(ax, times)
-    if len(order):
-        title = "contribution" if explanation.classes is None else f"contribution to {answer}"
-        ax.legend(frameon=False, fontsize="small", title=title, title_fontsize="small")
+    set_title(ax, f"series {name} is predicted to be {answer}")
+    add_legend(ax)
     return ax
+
+
+def _name_ticks(ax: Any, places: Any, names: Any) -> None:
+    """Write names below bars, turned if they are long."""
+    turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+    ax.set_xticks(
+        places, [said(name, 18) for name in names], **turned if max(map(len, names)) > 4 else {}
+    )
 
 
 def _metric(learnt: ModelExplanation, shapelet: int | None) -> tuple[Any, str]:

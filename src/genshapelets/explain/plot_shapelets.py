@@ -11,12 +11,18 @@ from .drawing import (
     SEGMENT,
     SERIES,
     SHAPELET,
+    WINDOW,
+    add_legend,
+    draw_series,
     grid_of_axes,
     label_time,
     matches_of,
+    name_of,
     new_axes,
     said,
+    set_title,
     title_of,
+    wrapped,
 )
 from .matches import ShapeletMatches
 from .overall import ModelExplanation, Order
@@ -33,6 +39,9 @@ def plot_shapelet(
     ax: Any = None,
 ) -> Any:
     """Draw one channel of a shapelet, against time, over the segment that it matches.
+
+    Dots are values that were observed, straight lines join them where others are missing. A
+    level-free shapelet is drawn at the level of the segment.
 
     Parameters
     ----------
@@ -64,17 +73,12 @@ def plot_shapelet(
     channel = int(matches.channels(shapelet)[0]) if channel is None else channel
     ax = new_axes(ax, figsize=(5.5, 3.2))
     window = matches.window(shapelet, n)
-    times, path = matches.path(n)
-    ax.axvspan(window.times[0], window.times[-1], color="#000000", alpha=0.06, lw=0)
-    ax.plot(times, path[channel], color=SERIES, lw=1)
-    observed = matches.series[n].values[channel]
-    ax.plot(times, observed, "o", color=SERIES, ms=3, label="series")
+    draw_series(ax, matches, n, channel)
     ax.plot(window.times, window.path[channel], "--", color=SEGMENT, lw=2, label="its segment")
     ax.plot(window.times, window.shapelet[channel], color=SHAPELET, lw=3, label="shapelet")
-    ax.set_title(title_of(found, shapelet, n), fontsize="medium", loc="left")
-    ax.set_ylabel(said(matches.channel_names[channel]))
-    label_time(ax, times)
-    ax.legend(frameon=False, fontsize="small")
+    ax.axvspan(window.times[0], window.times[-1], color=WINDOW, lw=0, zorder=0, label="best window")
+    set_title(ax, title_of(found, shapelet, n))
+    add_legend(ax)
     return ax
 
 
@@ -88,7 +92,8 @@ def plot_channels(
 ) -> Any:
     """Draw all channels of a shapelet over its segment as small multiples.
 
-    Channels the metric looks at little are drawn pale: there the shapelet need not match.
+    Titles say what share of the metric each channel has. Channels that it looks at little are drawn
+    pale: there the shapelet need not match.
 
     Parameters
     ----------
@@ -112,16 +117,16 @@ def plot_channels(
     for ax, channel in zip(axes, chosen, strict=True):
         strength = 0.3 + 0.7 * weight[channel] / max(weight.max(), 1e-300)
         segment, shape = window.path[channel], window.shapelet[channel]
-        ax.plot(window.times, segment, "--", color=SEGMENT, lw=1.5, alpha=strength, label="series")
+        ax.plot(window.times, segment, "--", color=SEGMENT, lw=1.5, alpha=strength, label="segment")
         ax.plot(window.times, shape, color=SHAPELET, lw=2, alpha=strength, label="shapelet")
         name = said(matches.channel_names[channel], 18)
-        ax.set_title(f"{name} · {100 * weight[channel]:.0f} %", fontsize="small", loc="left")
+        ax.set_title(f"{name} · metric {100 * weight[channel]:.0f} %", fontsize="small", loc="left")
         ax.tick_params(labelsize="x-small")
+        ax.xaxis.get_offset_text().set_size("x-small")
         ax.spines[["top", "right"]].set_visible(False)
         label_time(ax, window.times)
         ax.xaxis.label.set_size("x-small")
-    title = title_of(found, shapelet, n) + ", and how much the metric looks at each channel"
-    _finish(axes, own, title)
+    _finish(axes, own, title_of(found, shapelet, n))
     return axes
 
 
@@ -135,7 +140,8 @@ def plot_curve(
 ) -> Any:
     """Draw two channels of a shapelet as a curve in the plane, over the segment that it matches.
 
-    Arrows show the direction, a dot the start.
+    Arrows show the direction, a ring the start. A unit is as long across as up, unless one channel
+    varies over four times as much as the other.
 
     Parameters
     ----------
@@ -162,10 +168,13 @@ def plot_curve(
     ):
         x, y = values[across], values[up]
         ax.plot(x, y, style, color=colour, lw=width, label=name)
-        ax.plot(x[0], y[0], "o", color=colour, ms=7, mfc="white", mew=2)
         _mark_direction(ax, x, y, colour)
-    ax.set_aspect("equal", adjustable="datalim")
-    ax.set_title(title_of(found, shapelet, n), fontsize="medium", loc="left")
+        start = "start" if name == "shapelet" else None
+        ax.plot(x[0], y[0], "o", color=colour, ms=7, mfc="white", mew=2, label=start)
+    if 0.25 <= matches.scale[across] / matches.scale[up] <= 4.0:
+        ax.set_aspect("equal", adjustable="datalim")
+    set_title(ax, title_of(found, shapelet, n))
+    add_legend(ax)
     ax.set_xlabel(said(matches.channel_names[across]))
     ax.set_ylabel(said(matches.channel_names[up]))
     return ax
@@ -202,7 +211,7 @@ def plot_heat_maps(
         axes,
         (
             (times, whole, title_of(found, shapelet, n).partition(" over ")[2]),
-            (window.times, shape, f"shapelet {shapelet}"),
+            (window.times, shape, name_of(matches, shapelet)),
             (window.times, segment - shape, "series − shapelet"),
         ),
         strict=True,
@@ -213,7 +222,7 @@ def plot_heat_maps(
         mesh = ax.pcolormesh(
             edges, rows, image, cmap="cividis", vmin=-most, vmax=most, rasterized=True
         )
-        ax.set_title(title, fontsize="medium", loc="left")
+        set_title(ax, title)
         label_time(ax, instants)
         _name_rows(ax, matches.channel_names if ax is axes[0] else None, n_channels)
     bar = axes[-1].figure.colorbar(mesh, ax=axes[-1])
@@ -258,10 +267,9 @@ def plot_classes(
     for ax, name, order in zip(axes, names, learnt.ranking(by), strict=True):
         k = int(order[rank - 1])
         (plot_curve if plane else plot_shapelet)(learnt, k, ax=ax)
-        nearest = f"nearest: {said(learnt.nearest_label[k], 14)}"
-        ax.set_title(f"{said(name, 14)}: shapelet {k}\n{nearest}", fontsize="small", loc="left")
-        if ax.get_legend() is not None:
-            ax.get_legend().remove()
+        first, _, second = title_of(learnt, k, int(learnt.nearest[k])).partition(" over ")
+        set_title(ax, f"{said(name, 18)}: {first}\nover {second}", "small")
+        ax.get_legend().remove()
     _finish(axes, own)
     return axes
 
@@ -269,13 +277,17 @@ def plot_classes(
 def _finish(axes: Any, own: bool, title: str = "") -> None:
     """One legend and title for a figure of ours; those of the user are left as they are."""
     handles, names = axes[0].get_legend_handles_labels()
-    if not own:
-        axes[0].legend(handles, names, frameon=False, fontsize="x-small")
-        return
-    place = {"loc": "outside lower center", "ncols": len(names), "frameon": False}
-    axes[0].figure.legend(handles, names, **place)
-    if title:
-        axes[0].figure.suptitle(title, fontsize="medium")
+    if own:
+        figure = axes[0].figure
+        place = {"loc": "outside lower center", "ncols": len(names), "frameon": False}
+        legend = figure.legend(handles, names, **place)
+        if title:
+            figure.suptitle(wrapped(title, figure.get_figwidth()), fontsize="medium")
+    else:
+        add_legend(axes[0])
+        legend = axes[0].get_legend()
+    for handle in legend.legend_handles:
+        handle.set_alpha(1.0)  # the first channel may be pale
 
 
 def _mark_direction(ax: Any, x: NDArray[Any], y: NDArray[Any], colour: str) -> None:
@@ -287,7 +299,7 @@ def _mark_direction(ax: Any, x: NDArray[Any], y: NDArray[Any], colour: str) -> N
     for share in (1 / 3, 2 / 3, 1.0):
         tip, tail = share * along[-1], (share - 0.02) * along[-1]
         ends = [(np.interp(at, along, x), np.interp(at, along, y)) for at in (tail, tip)]
-        style = {"arrowstyle": "-|>,head_width=0.35,head_length=0.7", "color": colour, "lw": 0}
+        style = {"arrowstyle": "-|>,head_width=0.55,head_length=1.0", "color": colour, "lw": 0}
         ax.annotate("", ends[1], ends[0], arrowprops=style | {"shrinkA": 0, "shrinkB": 0})
 
 
