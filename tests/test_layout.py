@@ -24,6 +24,7 @@ ROAD = [
     "search",
     "transform",
     "objective",
+    "owners",
     "model",
     "progress",
     "saving",

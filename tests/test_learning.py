@@ -48,7 +48,7 @@ def test_the_default_procedure_classifies_it():
     planted = planted_pattern(150, n_channels=2, channel=1, missing=0.1, random_state=0, **SIZES)
     fresh = planted_pattern(150, n_channels=2, channel=1, missing=0.1, random_state=1, **SIZES)
     model = ShapeletClassifier(
-        n_shapelets=30, max_epochs=30, batch_size=32, random_state=0, n_jobs=1
+        n_shapelets=60, max_epochs=30, batch_size=32, random_state=0, n_jobs=1
     ).fit(planted.series, planted.labels)
     assert model.score(fresh.series, fresh.labels) > 0.95
 

@@ -76,7 +76,7 @@ class Procedure:
         plan = self.plan
         n_batches = math.ceil(n_series / (choices.get("batch_size") or plan.batch_size))
         plan = replace(plan, max_epochs=max(plan.max_epochs, math.ceil(self.min_steps / n_batches)))
-        of_plan = {"max_epochs", "batch_size", "gamma"}
+        of_plan = {"max_epochs", "batch_size", "gamma", "own_class"}
         chosen = {name: value for name, value in choices.items() if value is not None}
         rate = chosen.pop("learning_rate", None)
         if rate is not None:
@@ -247,7 +247,14 @@ PROCEDURES = {
         small=1e-2,
         per_length=True,
         standardise_features=True,
-        plan=Plan(OneCycle(0.02), max_epochs=60, batch_size=256, gamma=1e-4, dropout=0.5),
+        plan=Plan(
+            OneCycle(0.02),
+            max_epochs=60,
+            batch_size=256,
+            gamma=1e-4,
+            own_class=True,
+            dropout=0.5,
+        ),
         min_steps=300,
         validation=0.0,
         smoothing=0.05,
@@ -268,6 +275,7 @@ PROCEDURES = {
             max_epochs=250,
             batch_size=1024,
             gamma=1e-4,
+            own_class=False,
             metric_rate=0.05,
             length_rate=0.1,
         ),

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from .model import ShapeletModel
 from .objective import interpretable_regularisation
+from .owners import Owners
 from .paths import Index, Paths
 from .progress import Progress
 from .saving import check_writable, read_file, write_file
@@ -77,6 +78,8 @@ class Plan:
     max_epochs, batch_size : int
     gamma : float
         Strength of the interpretable regularisation.
+    own_class : bool
+        Whether a linear head is held to let likeness to a shapelet speak only for its `Owners`.
     dropout : float
         Share of the features that a training step does not see.
     metric_rate, length_rate : float
@@ -88,6 +91,7 @@ class Plan:
     max_epochs: int
     batch_size: int
     gamma: float
+    own_class: bool
     dropout: float = 0.0
     metric_rate: float = 1.0
     length_rate: float = 1.0
@@ -100,6 +104,9 @@ class Task:
     Attributes
     ----------
     target, weight : (series,) tensors
+        Targets are codes of classes, or numbers.
+    n_classes : int
+        0 for regression.
     loss : function of (output, target, weight)
     score : function of (output, target, weight)
     score_name : str
@@ -107,6 +114,7 @@ class Task:
 
     target: Tensor
     weight: Tensor
+    n_classes: int
     loss: Callable[[Tensor, Tensor, Tensor], Tensor]
     score: Callable[[Tensor, Tensor, Tensor], Tensor]
     score_name: str
@@ -165,7 +173,11 @@ class Trainer:
                 {"params": list(measure.parameters()), "ratio": plan.metric_rate},
             ],
             lr=plan.schedule.rate,
+            fused=True,
         )
+        self.owners: Owners | None = None
+        if plan.own_class and task.n_classes and type(model.head) is nn.Linear:
+            self.owners = Owners(model.head.weight)
 
     @property
     def history(self) -> dict[str, list[float]]:
@@ -219,6 +231,9 @@ class Trainer:
                 group["lr"] = group["ratio"] * plan.schedule.rate_at(share, state.lowered)
             for name, value in self._step(batch).items():
                 sums[name] += value * len(batch) / len(self.paths)
+        if self.owners is not None:
+            self.owners.settle()
+            self.owners.constrain()
         figures = dict(
             sums, rate=plan.schedule.rate_at(state.epoch / plan.max_epochs, state.lowered)
         )
@@ -247,6 +262,9 @@ class Trainer:
         self.optimiser.zero_grad()
         (loss + regularisation).backward()  # type: ignore[no-untyped-call]
         self.optimiser.step()
+        if self.owners is not None:
+            self.owners.see(matches.discrepancy.detach(), target)
+            self.owners.constrain()
         figures = {
             "loss": loss.item(),
             "regularisation": regularisation.item(),
@@ -344,6 +362,8 @@ class Checkpoint:
             parts.setdefault(part, {})[rest] = tensor
         trainer.model.load_state_dict(parts["model"])
         trainer.best = parts["best"]
+        if trainer.owners is not None:
+            trainer.owners.owner = parts["owners"]["owner"]
         trainer.generator.set_state(parts["random"]["state"])
         trainer.optimiser.load_state_dict(
             {
@@ -359,6 +379,8 @@ class Checkpoint:
         tensors = {"random/state": trainer.generator.get_state()}
         tensors |= {f"model/{name}": value for name, value in trainer.model.state_dict().items()}
         tensors |= {f"best/{name}": value for name, value in trainer.best.items()}
+        if trainer.owners is not None:
+            tensors["owners/owner"] = trainer.owners.owner
         for index, slots in trainer.optimiser.state_dict()["state"].items():
             tensors |= {f"optimiser/{index}/{name}": value for name, value in slots.items()}
         contents = {

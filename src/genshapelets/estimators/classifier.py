@@ -45,6 +45,10 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         Share of the shapelets that ignore the level of a window and see only its shape.
     gamma : float, optional
         Strength of the penalty that keeps shapelets close to training series.
+    own_class : bool, optional
+        Whether likeness to a shapelet may speak only for the class of the training series that the
+        shapelet resembles most. So the model can be read; it hardly predicts otherwise. For the
+        default head.
     search : "grid" or "exact"
         Try as many places as a series has observations, or find the very best.
     procedure : "default" or "paper"
@@ -118,6 +122,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         shared_metric: bool | None = None,
         level_free: float | None = None,
         gamma: float | None = None,
+        own_class: bool | None = None,
         search: Literal["grid", "exact"] = "grid",
         procedure: Literal["default", "paper"] = "default",
         max_epochs: int | None = None,
@@ -156,7 +161,11 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
             device=device,
             verbose=verbose,
         )
+        self.own_class = own_class
         self.class_weight = class_weight
+
+    def _choices(self) -> dict[str, Any]:
+        return super()._choices() | {"own_class": self.own_class}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ShapeletClassifier:
         """Learn from series and their classes.

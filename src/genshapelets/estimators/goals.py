@@ -53,8 +53,8 @@ class Goal:
         weight = torch.from_numpy(self.weight[chosen]).float().to(device)
         if self.n_classes:
             loss = partial(classification_loss, smoothing=smoothing)
-            return Task(target, weight, loss, _accuracy, "accuracy")
-        return Task(target, weight, regression_loss, _r2, "r2")
+            return Task(target, weight, self.n_classes, loss, _accuracy, "accuracy")
+        return Task(target, weight, 0, regression_loss, _r2, "r2")
 
     def split(self, share: float, random: np.random.Generator) -> tuple[Index, Index]:
         """Indices to train on and to hold out, stratified; every class keeps a series to train on."""

@@ -60,6 +60,8 @@ def check_parameters(estimator: Any) -> None:
         refuse("checkpoint_interval", "a number of seconds")
     if estimator.initial_length is not None and not _is_range(estimator.initial_length):
         refuse("initial_length", "None, a fraction, or (low, high) with 0 < low <= high <= 1")
+    if getattr(estimator, "own_class", None) not in (None, True, False):
+        refuse("own_class", "None, True or False")
     weights = getattr(estimator, "class_weight", None)
     if weights not in (None, "balanced") and not isinstance(weights, dict):
         refuse("class_weight", "None, 'balanced' or a dict")
