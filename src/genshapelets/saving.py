@@ -34,7 +34,6 @@ def write_file(
     tensors : dict of tensors
     """
     safetensors = _safetensors()
-    path = Path(path)
     # Cloned, because safetensors refuses tensors that share memory.
     tensors = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
     text = json.dumps(contents, allow_nan=True, sort_keys=True)
@@ -45,11 +44,17 @@ def write_file(
         "contents": text,
         "digest": _digest(str(VERSION), kind, text, tensors),
     }
+    replace_file(path, safetensors.torch.save(tensors, header))
+
+
+def replace_file(path: str | os.PathLike, content: bytes) -> None:
+    """Write bytes to a file, all or none of them: an older file stays until the new one is complete."""
+    path = Path(path)
     check_writable(path)
     handle, partial = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(safetensors.torch.save(tensors, header))
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(partial, 0o666 & ~_umask())
@@ -111,6 +116,11 @@ def check_writable(path: str | os.PathLike) -> None:
         raise FileNotFoundError(f"cannot write {path}: there is no directory {path.parent}.")
     if not os.access(path.parent, os.W_OK):
         raise PermissionError(f"cannot write {path}: no permission to write in {path.parent}.")
+
+
+def check_saving(path: str | os.PathLike) -> None:
+    """Raise what `write_file` would, before any work is done for it."""
+    check_writable(path)
     _safetensors()
 
 

@@ -20,7 +20,7 @@ from .objective import interpretable_regularisation
 from .owners import Owners
 from .paths import Index, Paths
 from .progress import Progress
-from .saving import check_writable, read_file, write_file
+from .saving import check_saving, read_file, write_file
 
 
 @dataclass(frozen=True)
@@ -325,7 +325,7 @@ class Checkpoint:
     def __init__(
         self, path: str | os.PathLike, fingerprint: dict[str, Any], interval: float
     ) -> None:
-        check_writable(path)
+        check_saving(path)
         self.path = Path(path)
         self.fingerprint = fingerprint
         self.interval = interval
