@@ -27,6 +27,7 @@ from ..training import Checkpoint, Trainer
 from ..transform import Matches
 from .goals import Goal, checked_weight, one_per_series
 from .parameters import check_parameters
+from .reading import Readable
 
 CHUNK = 4096  # series that are predicted at a time
 TYPICAL = 1000  # training series that say how well a shapelet usually fits
@@ -35,7 +36,7 @@ TYPICAL = 1000  # training series that say how well a shapelet usually fits
 IDLE = {"checkpoint", "checkpoint_interval", "n_jobs", "verbose", "random_state", "short_series"}
 
 
-class ShapeletEstimator(TransformerMixin, BaseEstimator):
+class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
     """Common ground of the estimators; not to be used itself."""
 
     def __init__(

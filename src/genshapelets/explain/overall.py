@@ -158,9 +158,13 @@ def explain_model(estimator: ShapeletEstimator, X: Any, y: Any) -> ModelExplanat
     explanation = explain_series(estimator, X)
     if explanation.weight is None:
         estimator.model_.linear()  # refuses, with the reason
+    return learnt_from(explanation, checked_labels(y, len(explanation.predicted), estimator))
+
+
+def learnt_from(explanation: Explanation, labels: NDArray[Any]) -> ModelExplanation:
+    """Do as `explain_model` does, from predictions explained already and labels that are checked."""
     assert explanation.weight is not None
-    found = explanation.matches
-    labels = _checked(y, explanation)
+    estimator, found = explanation.estimator, explanation.matches
     nearest = found.nearest
     everyone = np.arange(found.n_shapelets)
     effect = explanation.weight * found.features.std(axis=0)
@@ -183,17 +187,18 @@ def explain_model(estimator: ShapeletEstimator, X: Any, y: Any) -> ModelExplanat
     )
 
 
-def _checked(y: Any, explanation: Explanation) -> NDArray[Any]:
-    """Labels of the series, all of which the model must know."""
+def checked_labels(y: Any, n_series: int, estimator: ShapeletEstimator) -> NDArray[Any]:
+    """One label for each series, all of which the model must know."""
     if y is None:
         raise ValueError("y must be given: the classes, or numbers, of the training series X.")
-    labels = one_per_series(y, len(explanation.predicted))
-    if explanation.classes is not None:
-        known = set(explanation.classes.tolist())
+    labels = one_per_series(y, n_series)
+    classes = getattr(estimator, "classes_", None)
+    if classes is not None:
+        known = set(classes.tolist())
         strange = [n for n, label in enumerate(labels.tolist()) if label not in known]
         if strange:
             n = strange[0]
-            some = ", ".join(map(str, explanation.classes[:9])) + (", …" if len(known) > 9 else "")
+            some = ", ".join(map(str, classes[:9])) + (", …" if len(known) > 9 else "")
             raise ValueError(
                 f"y must hold classes of the model ({some}); got {labels[n]!r} for series {n}."
             )

@@ -1,0 +1,98 @@
+"""What a fitted estimator says about itself: doors to `genshapelets.explain`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from ..explain import Explanation, Interpretability, ModelExplanation
+
+
+class Readable:
+    """Explanations as methods. What reads models comes after the estimators: imported when asked for."""
+
+    def explain(
+        self: Any, X: Any, *, baseline: Literal["typical", "zero"] | ArrayLike = "typical"
+    ) -> Explanation:
+        """Explain the predictions for given series; see `genshapelets.explain_series`."""
+        from ..explain import explain_series
+
+        return explain_series(self, X, baseline=baseline)
+
+    def explain_model(self: Any, X: Any, y: Any) -> ModelExplanation:
+        """Explain what was learnt from the training series; see `genshapelets.explain_model`."""
+        from ..explain import explain_model
+
+        return explain_model(self, X, y)
+
+    def interpretability(
+        self: Any,
+        X: Any,
+        y: Any,
+        *,
+        by: Literal["effect", "weight"] = "effect",
+        n_windows: int = 256,
+        random_state: int = 0,
+    ) -> Interpretability:
+        """Measure how readable the model is; see `genshapelets.interpretability`."""
+        from ..explain import interpretability
+
+        return interpretability(self, X, y, by=by, n_windows=n_windows, random_state=random_state)
+
+    def report(
+        self: Any,
+        path: str | os.PathLike,
+        X: Any,
+        y: Any = None,
+        *,
+        title: str | None = None,
+        max_series: int = 1000,
+        random_state: int = 0,
+    ) -> Path:
+        """Write a page about the model and these series, to open in a browser.
+
+        How good it is, what it looks for, why it predicts what it does: one HTML file that needs
+        nothing else, no network either.
+
+        Parameters
+        ----------
+        path : path
+            Where to write; an older file is replaced.
+        X : series
+            Anything that the estimator predicts: training series or others.
+        y : (series,) array, optional
+            Their classes or numbers. Without, the page says nothing about how good the model is.
+        title : str, optional
+        max_series : int
+            If there are more series, so many of them, chosen at random and from every class, are
+            explained. Accuracy is always that over all.
+        random_state : int
+            For that choice.
+
+        Returns
+        -------
+        Path
+            Of the page.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np
+        >>> from genshapelets import ShapeletClassifier
+        >>> X = np.random.default_rng(0).normal(scale=0.1, size=(20, 1, 30))
+        >>> X[10:, 0, 12:18] += 1.0
+        >>> y = np.repeat(["flat", "bump"], 10)
+        >>> model = ShapeletClassifier(n_shapelets=4, max_epochs=30, random_state=0).fit(X, y)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.report(f"{folder}/report.html", X, y).name
+        'report.html'
+        """
+        from ..explain.report import write_report
+
+        return write_report(
+            self, path, X, y, title=title, max_series=max_series, random_state=random_state
+        )

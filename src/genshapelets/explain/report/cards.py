@@ -1,0 +1,124 @@
+"""A card for each shapelet: its shape over its best match, what it speaks for, where it occurs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...paths import Array, Index, interpolate
+from ..local import Explanation
+from ..matches import ShapeletMatches
+from ..overall import ModelExplanation
+from .numbers import pack, resampled, said_length, short
+
+FEW_CHANNELS = 6  # that are drawn; of more, those that say most
+POINTS = 64  # of a curve on a card, and of a shapelet
+CLOSEST = 8  # series
+FEW_CLASSES = 12  # of more, those that a shapelet speaks most for and against
+BINS = 20
+
+
+def card(
+    explanation: Explanation,
+    learnt: ModelExplanation | None,
+    shapelet: int,
+    shown: Index,
+    weight: float,
+) -> dict[str, Any]:
+    """All that a card shows. A picture, or a sound, of the shapelet would be one more entry.
+
+    Parameters
+    ----------
+    explanation : Explanation
+    learnt : ModelExplanation, or None if the head is not linear
+    shapelet : int
+    shown : (channels,) array
+        Channels in which whole series are drawn.
+    weight : float
+        Share of all contributions that come from this shapelet.
+    """
+    found = explanation.matches
+    n = int(found.nearest[shapelet])
+    alike = explanation.alike[:, shapelet]
+    where = np.clip(found.position[alike if alike.any() else slice(None), shapelet], 0.0, 1.0)
+    return {
+        "number": shapelet,
+        "weight": short(weight),
+        "length": said_length(float(found._length[shapelet]), found.series.time_origin is not None),
+        "duration": short(found._length[shapelet], 9),
+        "share": short(found._length[shapelet] / max(float(np.median(found.series.spans)), 1e-300)),
+        "levelFree": bool(found.level_free[shapelet]),
+        "alike": int(alike.sum()),
+        "pulls": None if learnt is None else _pulls(learnt, shapelet),
+        "where": np.histogram(where, BINS, (0.0, 1.0))[0].tolist(),
+        "middle": short(np.quantile(where, [0.25, 0.5, 0.75]), 3),
+        "nearest": n,
+        "window": _share_of_picture(found, shapelet, n),
+        "curves": _curves(found, shapelet, n),
+        "shape": short(resampled(found.shapelets[shapelet][shown], POINTS), 4),
+        "closest": [
+            [
+                int(m),
+                short(found.discrepancy[m, shapelet], 4),
+                *window_of(found, shapelet, m, shown),
+            ]
+            for m in found.closest(shapelet, CLOSEST).tolist()
+        ],
+    }
+
+
+def window_of(found: ShapeletMatches, shapelet: int, series: int, shown: Index) -> list[Any]:
+    """Start of a window, from the series' first time; a level-free shapelet's levels after it."""
+    begin = found._offset[series, shapelet] - found.series[series].times[0]
+    if not found.level_free[shapelet]:
+        return [short(begin, 7)]
+    levels = found.window(shapelet, series).shapelet[:, 0] - found.shapelets[shapelet][:, 0]
+    return [short(begin, 7), *short(levels[shown], 4)]
+
+
+def _pulls(learnt: ModelExplanation, shapelet: int) -> list[list[Any]]:
+    """(Class, effect of fitting better, weight), for first: the head's signs are those of distance."""
+    effect, weight = -learnt.effect[:, shapelet], learnt.weight[:, shapelet]
+    order = np.argsort(-effect, kind="stable")
+    if len(order) > FEW_CLASSES:
+        order = np.concatenate([order[:3], order[-3:]])
+    return [[int(c), short(effect[c], 4), short(weight[c], 4)] for c in order]
+
+
+def _curves(found: ShapeletMatches, shapelet: int, series: int) -> list[dict[str, Any]]:
+    """The channels that say most: the series around the window, and the shapelet in it."""
+    times = _times_around(found, shapelet, series)
+    path = interpolate(found.series[[series]], found.centre).evaluate(times)[0]
+    places = (times - times[0]) / max(float(times[-1] - times[0]), 1e-300)
+    window = found.window(shapelet, series).shapelet[:, :1] - found.shapelets[shapelet][:, :1]
+    drawn = resampled(found.shapelets[shapelet] + window, POINTS)
+    looked = found.metric_of(shapelet)
+    most = max(float(looked.max()), 1e-300)
+    return [
+        {
+            "channel": int(d),
+            "looked": short(looked[d], 3),
+            "strength": short(looked[d] / most, 3),
+            "path": pack(places, path[d], POINTS),
+            "shape": short(drawn[d], 4),
+        }
+        for d in np.sort(found.channels(shapelet, FEW_CHANNELS))
+    ]
+
+
+def _times_around(found: ShapeletMatches, shapelet: int, series: int) -> Array:
+    """Times of a series in a window and half its length on both sides, as far as there are any."""
+    own = found.series[series].times
+    begin, length = found._offset[series, shapelet], found._length[shapelet]
+    first = max(float(own[0]), begin - 0.5 * length)
+    last = max(min(float(own[-1]), begin + 1.5 * length), begin + length)
+    return np.union1d([first, last], own[(own > first) & (own < last)])
+
+
+def _share_of_picture(found: ShapeletMatches, shapelet: int, series: int) -> list[float]:
+    """Begin and end of the window, as shares of the picture's width."""
+    times = _times_around(found, shapelet, series)
+    begin = found._offset[series, shapelet]
+    ends = np.array([begin, begin + found._length[shapelet]])
+    return short((ends - times[0]) / max(float(times[-1] - times[0]), 1e-300))

@@ -1,0 +1,86 @@
+"""What the page says about the series and the model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...estimators.base import ShapeletEstimator
+from ...series import RaggedSeries
+from ..matches import ShapeletMatches
+from ..overall import ModelExplanation
+from .numbers import said, said_length, short
+
+MANY_CHANNELS = 40  # more are not all listed
+MANY_EPOCHS = 400  # more are not all drawn
+OF_THE_RUN = {"checkpoint", "checkpoint_interval", "n_jobs", "verbose"}  # and not of the model
+
+
+def about_data(series: RaggedSeries, codes: NDArray[Any] | None, n_classes: int) -> dict[str, Any]:
+    """Sizes, sampling, missing values and, from codes of the classes, their balance."""
+    dated = series.time_origin is not None
+    lengths, spans = series.lengths, series.spans
+    owner = np.repeat(np.arange(len(series)), lengths)
+    within = owner[1:] == owner[:-1]
+    steps, owner = np.diff(series.times)[within], owner[1:][within]
+    mean_step = (spans / np.maximum(lengths - 1, 1))[owner]
+    uneven = np.unique(owner[np.abs(steps - mean_step) > 1e-3 * mean_step])
+    counts = None
+    if codes is not None and n_classes:
+        counts = np.bincount(codes, minlength=n_classes).tolist()
+    return {
+        "series": len(series),
+        "channels": series.n_channels,
+        "times": [int(lengths.min()), int(np.median(lengths)), int(lengths.max())],
+        "spans": [said_length(float(span), dated) for span in _spread(spans)],
+        "steps": [said_length(float(step), dated) for step in _spread(steps)],
+        "evenly": short(1.0 - len(uneven) / len(series)),
+        "missing": short(float(np.isnan(series.values).mean())),
+        "dated": dated,
+        "counts": counts,
+    }
+
+
+def about_channels(
+    series: RaggedSeries, found: ShapeletMatches, learnt: ModelExplanation | None
+) -> list[dict[str, Any]]:
+    """How much the model looks at each channel, and how often it was not observed; most first."""
+    looked = found.metric.mean(axis=0) if learnt is None else learnt.channel_importance
+    order = np.argsort(-looked, kind="stable")[:MANY_CHANNELS]
+    missing = np.isnan(series.values).mean(axis=0)
+    return [
+        {
+            "name": said(found.channel_names[d], 1000),
+            "looked": short(float(looked[d])),
+            "missing": short(float(missing[d])),
+        }
+        for d in order
+    ]
+
+
+def about_model(estimator: ShapeletEstimator) -> dict[str, Any]:
+    """Its parameters, and how training went."""
+    history = getattr(estimator, "history_", {})
+    n_epochs = max(map(len, history.values()), default=0)
+    drawn = np.unique(np.linspace(0, n_epochs - 1, MANY_EPOCHS).round().astype(int))
+    return {
+        "estimator": type(estimator).__name__,
+        "parameters": [
+            [name, said(value, 1000)]
+            for name, value in sorted(estimator.get_params(deep=False).items())
+            if name not in OF_THE_RUN
+        ],
+        "epochs": (drawn + 1).tolist() if n_epochs else [],
+        "history": {
+            name: short(np.array(values)[drawn]) if len(values) == n_epochs else short(values)
+            for name, values in history.items()
+            if n_epochs
+        },
+    }
+
+
+def _spread(values: NDArray[Any]) -> NDArray[Any]:
+    """A low, the middle and a high value: nine of ten lie between."""
+    return np.quantile(values, [0.05, 0.5, 0.95]) if len(values) else np.zeros(3)

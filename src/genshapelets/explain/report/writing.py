@@ -1,0 +1,167 @@
+"""From a fitted estimator and series to a page."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...estimators import ShapeletClassifier
+from ...estimators.base import ShapeletEstimator
+from ...estimators.goals import number_goal
+from ...paths import Index
+from ...saving import check_writable, replace_file
+from ..head import check_predicts
+from ..local import Explanation, explain_series
+from ..measures import measure
+from ..overall import ModelExplanation, checked_labels, learnt_from
+from .cards import FEW_CHANNELS, card
+from .cases import case, curves
+from .data import about_channels, about_data, about_model
+from .numbers import said, short
+from .page import as_json, asset, render
+from .scores import class_scores, number_scores
+
+LARGEST = 4_600_000  # bytes that a page of no more than a thousand series takes up
+
+
+def write_report(
+    estimator: ShapeletEstimator,
+    path: str | os.PathLike,
+    X: Any,
+    y: Any = None,
+    *,
+    title: str | None = None,
+    max_series: int = 1000,
+    random_state: int = 0,
+) -> Path:
+    """Write a page about a fitted model and these series; see ``ShapeletClassifier.report``."""
+    check_predicts(estimator)
+    estimator._fitted()
+    target = Path(path)
+    check_writable(target)
+    if not isinstance(max_series, int | np.integer) or max_series < 1:
+        raise ValueError(f"max_series must be a whole number of at least 1; got {max_series!r}.")
+    series = estimator._as_series(X, fitting=False)
+    true = None if y is None else _as_targets(estimator, y, len(series))
+    chosen = _sample(estimator, true, len(series), int(max_series), random_state)
+    # First of all of them, so that what is wrong with a series is said of the right one.
+    predicted = estimator.predict(series) if len(chosen) < len(series) else None
+    explanation = explain_series(estimator, series[chosen])
+    predicted = explanation.predicted if predicted is None else predicted
+    contents = _contents(explanation, series, chosen, true, predicted)
+    name = f"{type(estimator).__name__} report" if title is None else str(title)
+    room = LARGEST - sum(len(text.encode("utf-8", "replace")) for text in _besides(contents))
+    contents["curves"], contents["points"] = curves(
+        explanation.matches.series, np.array(contents["shown"]), room
+    )
+    replace_file(target, render(name, contents))
+    return target
+
+
+def _contents(
+    explanation: Explanation, series: Any, chosen: Index, true: Any, predicted: NDArray[Any]
+) -> dict[str, Any]:
+    """All that the page shows but the curves of the series."""
+    estimator, found = explanation.estimator, explanation.matches
+    classes = explanation.classes
+    learnt, refusal = _learnt(explanation, None if true is None else true[chosen])
+    codes = None if true is None or classes is None else np.searchsorted(classes, true)
+    scores = None
+    if codes is not None:
+        assert classes is not None
+        scores = class_scores(codes, np.searchsorted(classes, predicted), len(classes))
+    elif true is not None:
+        scores = number_scores(true, predicted)
+    looked = found.metric.mean(axis=0) if learnt is None else learnt.channel_importance
+    shown = np.sort(np.argsort(-looked, kind="stable")[:FEW_CHANNELS])
+    ids = np.arange(len(series)) if series.series_ids is None else np.asarray(series.series_ids)
+    cases, weight = [], np.zeros(found.n_shapelets)
+    for position, n in enumerate(chosen.tolist()):
+        parts = explanation.contributions(position)
+        weight += np.abs(parts[explanation.chosen(position)])
+        code = None if codes is None else int(codes[n])
+        one = case(explanation, position, ids[n], code, shown, parts)
+        one["label"] = short(true[n]) if code is None and true is not None else code
+        cases.append(one)
+    weight /= max(float(weight.sum()), 1e-300)
+    width = 1000 if classes is None else max(200, min(10_000, 1_000_000 // len(classes)))
+    return {
+        "version": _version(),
+        "kind": "number" if classes is None else "classes",
+        "classes": None if classes is None else [said(name, width) for name in classes],
+        "channelNames": [said(name, 200) for name in found.channel_names],
+        "shown": shown.tolist(),
+        "data": about_data(series, codes, 0 if classes is None else len(classes)),
+        "channels": about_channels(series, found, learnt),
+        "model": about_model(estimator),
+        "scores": scores,
+        "labelled": true is not None,
+        "bias": short(explanation.bias),
+        "refusal": refusal,
+        "measures": _measures(learnt, labelled=true is not None),
+        "shapelets": [
+            card(explanation, learnt, int(k), shown, float(weight[k]))
+            for k in np.argsort(-weight, kind="stable")
+        ],
+        "cases": cases,
+    }
+
+
+def _learnt(explanation: Explanation, labels: Any) -> tuple[ModelExplanation | None, str | None]:
+    """What the model has learnt, or why its head cannot be read."""
+    if explanation.weight is None:
+        try:
+            explanation.estimator.model_.linear()
+        except TypeError as reason:
+            return None, str(reason)
+    return learnt_from(explanation, explanation.predicted if labels is None else labels), None
+
+
+def _measures(learnt: ModelExplanation | None, *, labelled: bool) -> dict[str, Any] | None:
+    if learnt is None:
+        return None
+    measured = vars(measure(learnt))
+    if not labelled:
+        measured = measured | {"own": None}  # whose nearest series is of which class, nobody said
+    return {name: short(value) for name, value in measured.items()}
+
+
+def _as_targets(estimator: ShapeletEstimator, y: Any, n_series: int) -> NDArray[Any]:
+    """Classes that the model knows, or finite numbers, one for each series."""
+    labels = checked_labels(y, n_series, estimator)
+    if isinstance(estimator, ShapeletClassifier):
+        return labels
+    number_goal(labels, np.ones(n_series))  # refuses what are no numbers
+    return labels.astype(np.float64)
+
+
+def _sample(
+    estimator: ShapeletEstimator, true: Any, n_series: int, count: int, random_state: int
+) -> Index:
+    """Positions of the series to explain: all, or `count` at random; of each class its share."""
+    if n_series <= count:
+        return np.arange(n_series)
+    order = np.random.default_rng(random_state).permutation(n_series)
+    if true is not None and isinstance(estimator, ShapeletClassifier):
+        codes = np.searchsorted(estimator.classes_, true[order])
+        grouped = np.argsort(codes, kind="stable")
+        counts = np.bincount(codes, minlength=len(estimator.classes_))
+        rank = np.empty(n_series)
+        rank[grouped] = np.arange(n_series) - (np.cumsum(counts) - counts)[codes[grouped]]
+        # The first of each class comes before the second of any.
+        order = order[np.argsort(rank / counts[codes], kind="stable")]
+    return np.sort(order[:count])
+
+
+def _besides(contents: dict[str, Any]) -> list[str]:
+    return [as_json(contents), asset("echarts/echarts.min.js")]
+
+
+def _version() -> str:
+    package = sys.modules[__name__.partition(".")[0]]  # complete, as this runs after its import
+    return str(package.__version__)
