@@ -1,4 +1,4 @@
-"""The command line: ``genshapelets fit``, ``predict``, ``transform``, ``evaluate`` and ``info``."""
+"""The command line: ``genshapelets fit``, ``predict``, ``evaluate``, ``report`` and others."""
 
 from __future__ import annotations
 

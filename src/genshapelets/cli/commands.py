@@ -18,7 +18,7 @@ from ..datasets import read
 from ..datasets.parsing import existing_file
 from ..datasets.tables import TEXT_SUFFIXES, read_columns
 from ..estimators.parameters import check_parameters
-from ..saving import check_writable
+from ..saving import check_saving, check_writable
 from .terminal import UsageError, output, report, say
 
 COLUMNS = ("series", "time", "label", "channels", "variable", "value")
@@ -26,11 +26,8 @@ COLUMNS = ("series", "time", "label", "channels", "variable", "value")
 
 def fit(args: argparse.Namespace) -> None:
     """Train a model and write it to a file."""
-    _check_out(args.out, args.data, args.checkpoint)
-    if os.path.exists(args.out) and not os.path.isfile(args.out):
-        raise OSError(f"cannot write {args.out}: it is not a plain file.")
-    if os.path.exists(args.out) and not args.force:
-        raise FileExistsError(f"{args.out} exists. Add --force to replace it.")
+    _check_new(args, args.data, args.checkpoint)
+    check_saving(args.out)
     names = ShapeletClassifier().get_params()
     chosen = {k: v for k, v in vars(args).items() if k in names and v is not None}
     check_parameters(ShapeletClassifier(**chosen))  # before what takes time
@@ -117,6 +114,20 @@ def evaluate(args: argparse.Namespace) -> None:
     report(figures, args.json)
 
 
+def make_report(args: argparse.Namespace) -> None:
+    """Write a page about a model and what it predicts."""
+    _check_new(args, args.model, args.data)
+    model = _load(args, predicts=True)
+    series, labels = _read(args, model, labelled=args.label is not None)
+    if labels is not None and hasattr(model, "classes_"):
+        as_learnt = {str(name): name for name in model.classes_.tolist()}
+        labels = np.array([as_learnt.get(str(name), name) for name in labels.tolist()], object)
+    with _about(args.data):
+        out = os.path.realpath(args.out)
+        model.report(out, series, labels, title=args.title, max_series=args.max_series)
+    say(f"wrote {args.out}: open it in a browser.")
+
+
 def info(args: argparse.Namespace) -> None:
     """Report what a model is."""
     model = _load(args)
@@ -188,6 +199,15 @@ def _check_out(out: str | None, *others: str | None) -> None:
             raise UsageError(f"--out {out} would overwrite another file of this command.")
     if not os.path.exists(out) or os.path.isfile(out) or os.path.isdir(out):
         check_writable(out)
+
+
+def _check_new(args: argparse.Namespace, *others: str | None) -> None:
+    """Check a file that is replaced only if asked for."""
+    _check_out(args.out, *others)
+    if os.path.exists(args.out) and not os.path.isfile(args.out):
+        raise OSError(f"cannot write {args.out}: it is not a plain file.")
+    if os.path.exists(args.out) and not args.force:
+        raise FileExistsError(f"{args.out} exists. Add --force to replace it.")
 
 
 def _write_csv(

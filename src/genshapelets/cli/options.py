@@ -9,13 +9,14 @@ from typing import Any
 
 from .. import __version__
 from ..estimators.parameters import OPTIONS
-from .commands import evaluate, fit, info, predict, transform
+from .commands import evaluate, fit, info, make_report, predict, transform
 
 EPILOGS = {
     "": """examples:
   genshapelets fit train.ts --out model.gs
   genshapelets evaluate model.gs test.ts
   genshapelets predict model.gs new.ts --out predictions.csv
+  genshapelets report model.gs test.ts --out report.html
   genshapelets COMMAND --help
 
 exit status: 0 done, 1 bad data or files, 2 wrong usage, 130 interrupted by Ctrl-C""",
@@ -49,6 +50,14 @@ examples:
   genshapelets evaluate model.gs test.ts
   genshapelets evaluate model.gs test.ts --json
   genshapelets evaluate model.gs stays.csv --series patient --time hour --label died""",
+    "report": """Writes one HTML page that needs no network: how good the model is, what it
+looks for, why it predicts what it does. Without labels in DATA (for a table:
+without --label) it does not say how good.
+
+examples:
+  genshapelets report model.gs test.ts --out report.html
+  genshapelets report model.gs test.ts --out report.html --title "Ward 7" --max-series 200 --force
+  genshapelets report model.gs stays.csv --out report.html --series patient --time hour --label died""",
     "info": """examples:
   genshapelets info model.gs
   genshapelets info model.gs --json""",
@@ -97,11 +106,20 @@ def make_parser() -> argparse.ArgumentParser:
     predicting = command("predict", predict, "Predict the label of each series.")
     command("transform", transform, "Give the discrepancy of each series from each shapelet.")
     command("evaluate", evaluate, "Compare predictions with labels.")
+    reporting = command("report", make_report, "Write a page about a model and its predictions.")
     command("info", info, "Say what a model is.")
     predicting.add_argument(
         "--proba", action="store_true", help="give probabilities of the classes"
     )
     _add_training(fitting)
+    reporting.add_argument("--out", metavar="FILE", required=True, help="page to write, as HTML")
+    reporting.add_argument("--title", metavar="TEXT", help="of the page")
+    reporting.add_argument(
+        "--max-series", metavar="N", type=_count, default=1000,
+        help="explain no more series than this, chosen at random; default: 1000",
+    )  # fmt: skip
+    for one in (fitting, reporting):
+        one.add_argument("--force", action="store_true", help="replace the file if it exists")
     return parser
 
 
@@ -121,7 +139,6 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
 
 def _add_training(fit: argparse.ArgumentParser) -> None:
     fit.add_argument("--out", metavar="MODEL", required=True, help="file to write the model to")
-    fit.add_argument("--force", action="store_true", help="replace the file if it exists")
     fit.add_argument("--regress", action="store_true", help="predict numbers (a .ts file tells)")
     for name, what in {
         "procedure": "how to train: ours, or that of Kidger, Morrill and Lyons (2020)",
