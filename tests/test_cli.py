@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from pages import contents_of
 
 from genshapelets import ShapeletTransformer, __version__, load
 from genshapelets.cli import main
@@ -447,6 +448,45 @@ def test_wrong_usage(run, arguments):
     status, out, err = run(*arguments.split())
     assert (status, out) == (2, "")
     assert err.startswith("usage: genshapelets") and "error: " in err
+
+
+# ------------------------------------------------------------------ report
+
+
+def test_report_writes_a_page(run, fails, model, data, tmp_path):
+    page = tmp_path / "report.html"
+    command = ["report", model, data, "--out", page]
+    status, out, err = run(*command, "--title", "A < B", "--max-series", "5")
+    assert (status, out) == (0, "") and f"wrote {page}" in err
+    assert "<title>A &lt; B</title>" in page.read_text(encoding="utf-8")
+    contents = contents_of(page)
+    accuracy = json.loads(run("evaluate", model, data, "--json")[1])["accuracy"]
+    assert contents["scores"]["accuracy"] == pytest.approx(accuracy, abs=1e-4)
+    assert len(contents["cases"]) == 5 and contents["data"]["series"] == 8
+    assert "exists. Add --force" in fails(*command)
+    assert run(*command, "--force")[0] == 0 and len(contents_of(page)["cases"]) == 8
+
+
+def test_report_of_a_table_uses_labels_if_it_is_told_where(
+    run, fails, table_model, folder, tmp_path
+):
+    page = tmp_path / "report.html"
+    command = ["report", table_model, folder / "stays.csv", *COLUMNS, "--out", page, "--force"]
+    assert run(*command)[0] == 0 and contents_of(page)["scores"] is None
+    assert run(*command, "--label", "died")[0] == 0
+    contents = contents_of(page)
+    assert contents["classes"] == ["0", "1"] and sum(contents["data"]["counts"]) == 8
+    assert contents["cases"][1]["name"] == 'stay "1", ward'
+    assert contents["channelNames"] == ["pulse", "pressure"]
+    assert "y must hold classes of the model" in fails(*command, "--label", "days")
+
+
+def test_report_refuses_before_it_works(run, fails, model, data, tmp_path):
+    assert "there is no directory" in fails("report", model, data, "--out", tmp_path / "no" / "p")
+    assert "is a directory" in fails("report", model, data, "--out", tmp_path)
+    assert "would overwrite" in fails("report", model, data, "--out", model, status=2)
+    assert run("report", model, data, "--out", tmp_path / "p", "--max-series", "0")[0] == 2
+    assert run("report", model, data)[0] == 2
 
 
 # ------------------------------------------------------------------ help

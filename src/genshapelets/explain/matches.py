@@ -100,7 +100,7 @@ class ShapeletMatches:
     def position(self) -> Array:
         """Where in its series the middle of each window is: 0 at the first time, 1 at the last."""
         first = self.series.times[self.series.row_offsets[:-1], None]
-        span = np.maximum(self.series.spans, np.finfo(float).tiny)[:, None]
+        span = np.where(self.series.spans > 0, self.series.spans, 1.0)[:, None]
         return (self._offset + 0.5 * self._length - first) / span
 
     def closest(self, shapelet: int, count: int | None = None) -> Index:

@@ -41,13 +41,14 @@ def card(
     found = explanation.matches
     n = int(found.nearest[shapelet])
     alike = explanation.alike[:, shapelet]
+    usual_span = float(np.median(found.series.spans))
     where = np.clip(found.position[alike if alike.any() else slice(None), shapelet], 0.0, 1.0)
     return {
         "number": shapelet,
         "weight": short(weight),
         "length": said_length(float(found._length[shapelet]), found.series.time_origin is not None),
         "duration": short(found._length[shapelet], 9),
-        "share": short(found._length[shapelet] / max(float(np.median(found.series.spans)), 1e-300)),
+        "share": short(found._length[shapelet] / usual_span) if usual_span else None,
         "levelFree": bool(found.level_free[shapelet]),
         "alike": int(alike.sum()),
         "pulls": None if learnt is None else _pulls(learnt, shapelet),

@@ -1,0 +1,67 @@
+"""Small models and their reports, for the tests that read them and those that open them."""
+
+import json
+import re
+
+import numpy as np
+
+from genshapelets import RaggedSeries, ShapeletClassifier, ShapeletRegressor
+
+QUICK = {"n_shapelets": 12, "max_epochs": 6, "random_state": 0, "n_jobs": 1}
+HOSTILE = [
+    "</script><script>window.broken = 1</script>",
+    "\"quotes\" & 'more' <img src=x onerror=window.broken=1>",
+    "long " + "label <b> " * 999,
+]
+STRANGE = "{{title}} \u2028 \u202e right to left \x00 \ud800 {a|b} 測 🩺"
+
+
+def waves(n_series=24, n_classes=3, n_channels=2, n_times=30, seed=0):
+    """Series in which a bump of the first channel sits where the class says."""
+    random = np.random.default_rng(seed)
+    codes = np.arange(n_series) % n_classes
+    X = random.normal(scale=0.3, size=(n_series, n_channels, n_times))
+    for n, code in enumerate(codes):
+        at = 2 + code * (n_times - 8) // n_classes
+        X[n, 0, at : at + 6] += 2.0 + code
+    return X, codes
+
+
+def hostile():
+    """A model of hostile names, its series and labels; a few labels are wrong."""
+    X, codes = waves()
+    series = RaggedSeries.from_arrays(X, channel_names=[HOSTILE[0], STRANGE])
+    labels = np.array(HOSTILE)[codes]
+    model = ShapeletClassifier(**QUICK).fit(series, labels)
+    labels[:3] = HOSTILE[0]
+    return model, series, labels
+
+
+def dated(n_series=20):
+    """A regressor of one channel whose times are dates, with missing values."""
+    X, codes = waves(n_series, n_channels=1)
+    X[:, :, 20:24] = np.nan
+    hours = np.datetime64("2024-03-01T12:00") + np.arange(30).astype("m8[h]")
+    series = RaggedSeries.from_arrays(X, hours, channel_names=["pulse"])
+    y = 100.0 + 5.0 * codes
+    return ShapeletRegressor(**QUICK).fit(series, y), series, y
+
+
+def ragged(n_channels=12):
+    """A classifier of many channels, of series of differing lengths and times."""
+    random = np.random.default_rng(1)
+    X, codes = waves(n_channels=n_channels)
+    X[random.random(X.shape) < 0.2] = np.nan
+    lengths = random.integers(18, 31, len(X))
+    times = [np.sort(random.choice(300, n, replace=False)) / 10.0 for n in lengths]
+    series = RaggedSeries.from_arrays([x[:, :n] for x, n in zip(X, lengths)], times)
+    y = np.array(["left", "middle", "right"])[codes]
+    return ShapeletClassifier(**QUICK).fit(series, y), series, y
+
+
+def contents_of(page):
+    """What a page was given to show."""
+    text = page.read_text(encoding="utf-8")
+    return json.loads(
+        re.search(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.S)[1]
+    )

@@ -1,0 +1,352 @@
+"""The report: what it says, how it is written, what is refused. No browser; see test_report_browser."""
+
+import hashlib
+import os
+from html.parser import HTMLParser
+from importlib.resources import files
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from pages import HOSTILE, QUICK, STRANGE, contents_of, dated, hostile, ragged, waves
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import balanced_accuracy_score, confusion_matrix
+from torch import nn
+
+from genshapelets import RaggedSeries, ShapeletClassifier, ShapeletTransformer, load
+from genshapelets.explain.report.numbers import LEVELS, pack, said_length, short, thin
+from genshapelets.explain.report.page import ECHARTS_SHA256, ECHARTS_VERSION
+
+
+@pytest.fixture(scope="module")
+def bad_names():
+    return hostile()
+
+
+@pytest.fixture(scope="module")
+def plain():
+    X, codes = waves()
+    y = np.array(["a", "b", "c"])[codes]
+    return ShapeletClassifier(**QUICK).fit(X, y), X, y
+
+
+def report(model, folder, *given, **options):
+    return contents_of(model.report(folder / "page.html", *given, **options))
+
+
+# ------------------------------------------------------------------ what it says
+
+
+def test_scores_are_those_of_the_predictions(bad_names, tmp_path):
+    model, series, y = bad_names
+    page = report(model, tmp_path, series, y)
+    predicted = model.predict(series)
+    scores = page["scores"]
+    assert scores["accuracy"] == pytest.approx(model.score(series, y), abs=1e-4) != 1.0
+    assert scores["interval"][0] < scores["accuracy"] < scores["interval"][1]
+    assert scores["balanced"] == pytest.approx(balanced_accuracy_score(y, predicted), abs=1e-4)
+    expected = confusion_matrix(y, predicted, labels=model.classes_)
+    np.testing.assert_array_equal(scores["matrix"], expected)
+    assert page["data"]["counts"] == expected.sum(axis=1).tolist()
+    assert page["data"]["missing"] == 0 and page["data"]["evenly"] == 1
+    assert page["model"]["history"]["loss"] == pytest.approx(model.history_["loss"], rel=1e-4)
+    measured = model.interpretability(series, y)
+    assert page["measures"]["closeness"] == pytest.approx(measured.closeness, rel=1e-4)
+    importance = model.explain_model(series, y).channel_importance
+    looked = [channel["looked"] for channel in page["channels"]]
+    assert looked == pytest.approx(np.sort(importance)[::-1], rel=1e-4)
+
+
+@pytest.mark.parametrize("make", [hostile, dated, ragged])
+def test_contributions_sum_and_windows_are_those_of_explain(make, tmp_path):
+    model, series, y = make()
+    page = report(model, tmp_path, series, y)
+    explanation = model.explain(series)
+    found = explanation.matches
+    unit = np.timedelta64(1, "s") if page["data"]["dated"] else 1.0
+    assert len(page["cases"]) == len(series) == len(page["curves"])
+    for n, case in enumerate(page["cases"]):
+        assert case["answers"][0]["answer"] == explanation.chosen(n)
+        first = series.to_user_time(series[n].times[0])
+        for shown in case["answers"]:
+            parts, answer = shown["parts"], shown["answer"]
+            total = page["bias"][answer] + sum(part for _, part in parts) + shown["rest"]
+            assert total == pytest.approx(shown["score"], rel=1e-3, abs=1e-3)
+            assert shown["score"] == pytest.approx(explanation.answers[n, answer], rel=1e-4)
+            assert [k for k, _ in parts] == explanation.top(n, 10, answer).tolist()
+            for k, _ in parts:
+                near, begin, *levels = case["windows"][str(k)]
+                assert begin == pytest.approx(
+                    (found.start[n, k] - first) / unit, rel=1e-6, abs=1e-6
+                )
+                assert (near < 1) == explanation.alike[n, k]
+                assert len(levels) == found.level_free[k] * len(page["shown"])
+    for card in page["shapelets"]:
+        k = card["number"]
+        assert [m for m, *_ in card["closest"]] == found.closest(k, 8).tolist()
+        assert card["nearest"] == found.nearest[k]
+        assert sum(card["where"]) == (card["alike"] or len(series))
+        assert card["duration"] == pytest.approx(found._length[k])
+    weights = [card["weight"] for card in page["shapelets"]]
+    assert sum(weights) == pytest.approx(1.0, abs=1e-3) and weights == sorted(weights)[::-1]
+
+
+def test_what_shapelets_speak_for(plain, tmp_path):
+    model, X, y = plain
+    learnt = model.explain_model(X, y)
+    for card in report(model, tmp_path, X, y)["shapelets"]:
+        answers, effects, weights = (list(column) for column in zip(*card["pulls"]))
+        assert answers[0] == learnt.effect[:, card["number"]].argmin()
+        assert effects == pytest.approx(-learnt.effect[answers, card["number"]], rel=1e-3)
+        assert weights == pytest.approx(learnt.weight[answers, card["number"]], rel=1e-3)
+
+
+def test_numbers(tmp_path):
+    model, series, y = dated()
+    page = report(model, tmp_path, series, y)
+    assert page["scores"]["r2"] == pytest.approx(model.score(series, y), abs=1e-4)
+    assert page["scores"]["error"] == pytest.approx(
+        np.abs(model.predict(series) - y).mean(), rel=1e-4
+    )
+    assert page["classes"] is None and page["cases"][1]["label"] == 105
+    assert page["cases"][0]["first"] == 1709294400000  # noon of the first of March 2024
+    assert page["data"]["steps"] == ["1 hour"] * 3 and page["data"]["missing"] == 0.13333
+    assert "hours" in page["shapelets"][0]["length"] or "days" in page["shapelets"][0]["length"]
+    constant = report(model, tmp_path, series, np.full(len(y), 100.0))
+    assert constant["scores"]["r2"] is None
+
+
+def test_without_labels(plain, tmp_path):
+    model, X, y = plain
+    page = report(model, tmp_path, X)
+    assert page["scores"] is None and page["data"]["counts"] is None and not page["labelled"]
+    assert {case["label"] for case in page["cases"]} == {None}
+    assert page["measures"]["own"] is None and page["measures"]["unique"] is not None
+    assert page["shapelets"][0]["pulls"] == report(model, tmp_path, X, y)["shapelets"][0]["pulls"]
+
+
+def test_a_head_that_cannot_be_read(tmp_path):
+    X, codes = waves()
+    head = nn.Sequential(nn.Linear(12, 8), nn.Tanh(), nn.Linear(8, 3))
+    model = ShapeletClassifier(head=head, **QUICK).fit(X, codes)
+    page = report(model, tmp_path, X, codes)
+    assert "only a linear head has one weight" in page["refusal"] and page["measures"] is None
+    assert page["shapelets"][0]["pulls"] is None
+    for case in page["cases"]:
+        shown = case["answers"][0]
+        total = page["bias"][shown["answer"]] + sum(part for _, part in shown["parts"])
+        assert total + shown["rest"] == pytest.approx(shown["score"], rel=1e-3, abs=1e-3)
+
+
+def test_of_many_channels_those_are_drawn_that_say_most(tmp_path):
+    model, series, y = ragged()
+    page = report(model, tmp_path, series, y)
+    importance = model.explain_model(series, y).channel_importance
+    assert page["shown"] == sorted(np.argsort(-importance)[:6].tolist())
+    assert {len(curves) for curves in page["curves"]} == {6}
+    found = model.explain(series).matches
+    for card in page["shapelets"]:
+        drawn = [curve["channel"] for curve in card["curves"]]
+        assert drawn == sorted(found.channels(card["number"], 6).tolist())
+    assert len(page["channels"]) == 12 and page["data"]["evenly"] < 1
+
+
+def test_many_classes_have_no_matrix(tmp_path):
+    X, codes = waves(75, n_classes=25, n_times=60)
+    model = ShapeletClassifier(n_shapelets=4, max_epochs=1, random_state=0, n_jobs=1).fit(X, codes)
+    page = report(model, tmp_path, X, codes)
+    predicted = model.predict(X)
+    assert "matrix" not in page["scores"] and len(page["scores"]["classes"]) == 20
+    for true, said, count in page["scores"]["pairs"]:
+        assert count == ((codes == true) & (predicted == said)).sum() > 0
+    assert len(page["shapelets"][0]["pulls"]) == 6
+
+
+def test_one_series(plain, tmp_path):
+    model, X, y = plain
+    page = report(model, tmp_path, X[:1], y[:1])
+    assert page["scores"]["accuracy"] in (0, 1) and len(page["cases"]) == 1
+    assert len(page["shapelets"][0]["closest"]) == 1
+
+
+def test_a_single_time_and_series_shorter_than_shapelets(plain, tmp_path):
+    model, X, _ = plain
+    model = model.set_params(short_series="hold")
+    page = report(model, tmp_path, RaggedSeries.from_arrays([X[0, :, :1], X[1]]))
+    assert page["cases"][0]["span"] == 0
+    model.set_params(short_series="error")
+
+
+# ------------------------------------------------------------------ sampling and size
+
+
+def test_of_many_series_some_of_every_class_are_explained(plain, tmp_path):
+    model, X, y = plain
+    rare = np.concatenate([np.flatnonzero(y == "a")[:1], np.repeat(np.flatnonzero(y != "a"), 3)])
+    page = report(model, tmp_path, X[rare], y[rare], max_series=7)
+    assert len(page["cases"]) == 7 and page["data"]["series"] == len(rare)
+    labels = [page["classes"][case["label"]] for case in page["cases"]]
+    assert labels.count("a") == 1 and labels.count("b") == labels.count("c") == 3
+    assert page["scores"]["accuracy"] == pytest.approx(model.score(X[rare], y[rare]), abs=1e-4)
+    chosen = [int(case["name"]) for case in page["cases"]]  # positions in what was given
+    assert [y[rare][n] for n in chosen] == labels and chosen == sorted(set(chosen))
+    other = report(model, tmp_path, X[rare], y[rare], max_series=7, random_state=1)
+    assert [int(case["name"]) for case in other["cases"]] != chosen
+    assert len(report(model, tmp_path, X, max_series=5)["cases"]) == 5
+
+
+@pytest.mark.slow
+def test_a_thousand_long_series_of_many_channels_stay_small(tmp_path):
+    X, codes = waves(1000, n_channels=8, n_times=1000)
+    X = X.astype(np.float32)
+    options = {"max_epochs": 1, "random_state": 0, "n_knots": 64}
+    model = ShapeletClassifier(**options).fit(X[:60], codes[:60])
+    file = model.report(tmp_path / "page.html", X, codes)
+    assert file.stat().st_size < 5e6
+    assert contents_of(file)["points"] < 1000
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_series(plain, tmp_path):
+    model, X, y = plain
+    many = np.resize(np.arange(24), 100_000)
+    page = report(model, tmp_path, X[many], y[many])
+    assert len(page["cases"]) == 1000 and sum(page["data"]["counts"]) == 100_000
+
+
+def test_thinning_keeps_ends_and_extremes():
+    values = np.sin(np.linspace(0, 40, 1000))
+    values[[313, 777]] = [9.0, -9.0]
+    kept = thin(values, 50)
+    assert len(kept) <= 50 and {0, 313, 777, 999} <= set(kept.tolist())
+    assert all(one < other for one, other in pairwise(kept.tolist()))
+    np.testing.assert_array_equal(thin(values[:7], 7), np.arange(7))
+    low, high, places, heights = pack(np.linspace(0, 1, 1000), values, 50)
+    assert (low, high) == (-9, 9) and len(places) == len(heights) <= 50 * 2 * 4 / 3 + 4
+    assert pack(np.empty(0), np.empty(0), 9)[2:] == ["", ""] and LEVELS < 2**16
+
+
+def test_numbers_are_short():
+    assert short(np.array([1.0, np.nan, 1 / 3])) == [1, None, 0.33333]
+    assert short(1.7e9 + 0.25, 15) == 1700000000.25
+    assert said_length(90.0, dated=True) == "1.5 minutes"
+    assert said_length(3600.0, dated=True) == "1 hour" and said_length(90.0, dated=False) == "90"
+
+
+# ------------------------------------------------------------------ the file
+
+
+class Tags(HTMLParser):
+    """Collects the tags of a page, and whatever could fetch something."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.addresses = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.addresses += [value for name, value in attrs if name in ("src", "href")]
+
+
+def test_names_from_data_stay_text(bad_names, tmp_path):
+    model, series, y = bad_names
+    title = "<script>window.broken = 1</script> {{contents}}"
+    file = model.report(tmp_path / "page.html", series, y, title=title)
+    tags = Tags(file.read_text(encoding="utf-8"))
+    assert tags.tags.count("script") == 3 and "img" not in tags.tags
+    assert all(address.startswith(("#", "data:")) for address in tags.addresses)
+    page = contents_of(file)
+    assert sorted(page["classes"]) == sorted(HOSTILE)
+    assert page["channelNames"] == [HOSTILE[0], STRANGE]
+    assert b"default-src 'none'" in file.read_bytes()
+
+
+def test_the_same_model_and_data_give_the_same_bytes(plain, tmp_path):
+    model, X, y = plain
+    model.save(tmp_path / "model")
+    written = [
+        one.report(tmp_path / name, X, y, max_series=9).read_bytes()
+        for one, name in [(model, "a"), (model, "b"), (load(tmp_path / "model"), "c")]
+    ]
+    assert written[0] == written[1] == written[2]
+
+
+def test_an_older_page_stays_until_the_new_one_is_complete(plain, tmp_path, monkeypatch):
+    model, X, y = plain
+    file = tmp_path / "page.html"
+    file.write_text("old")
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", fail)
+        with pytest.raises(OSError, match="disk full"):
+            model.report(file, X, y)
+    assert file.read_text() == "old" and os.listdir(tmp_path) == ["page.html"]
+    assert model.report(str(file), X, y) == file and b"<!doctype html>" in file.read_bytes()[:20]
+
+
+def test_echarts_is_as_published():
+    folder = files("genshapelets.explain.report") / "assets" / "echarts"
+    content = (folder / "echarts.min.js").read_bytes()
+    assert hashlib.sha256(content).hexdigest() == ECHARTS_SHA256
+    assert f'version="{ECHARTS_VERSION}"'.encode() in content and b"</script" not in content
+    assert "Apache License" in (folder / "LICENSE").read_text(encoding="utf-8")
+    assert "Apache ECharts" in (folder / "NOTICE").read_text(encoding="utf-8")
+
+
+# ------------------------------------------------------------------ what is refused
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_the_work(plain, tmp_path, monkeypatch):
+    model, _, _ = plain
+    with pytest.raises(IsADirectoryError, match="it is a directory"):
+        model.report(tmp_path, "never read")
+    with pytest.raises(FileNotFoundError, match="there is no directory .*nowhere"):
+        model.report(tmp_path / "nowhere" / "page.html", "never read")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(PermissionError, match="no permission to write"):
+        model.report(tmp_path / "page.html", "never read")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"X": np.empty((0, 2, 30)), "y": []}, "at least one series"),
+        ({"X": np.zeros((3, 5, 30)), "y": None}, "X has 5 channels"),
+        ({"y": ["a"]}, "one entry for each series"),
+        ({"y": ["?"] * 24}, "y must hold classes of the model"),
+        ({"max_series": 0}, "max_series must be a whole number of at least 1; got 0"),
+        ({"max_series": 2.5}, "max_series must be a whole number"),
+    ],
+)
+def test_bad_input(plain, tmp_path, change, reason):
+    model, X, y = plain
+    given = {"X": X, "y": y} | change
+    with pytest.raises(ValueError, match=reason):
+        model.report(tmp_path / "page.html", **given)
+    assert not os.listdir(tmp_path)
+
+
+def test_targets_of_a_regressor_are_numbers(tmp_path):
+    model, series, y = dated()
+    for wrong, reason in [(np.where(y > 100, y, np.nan), "is missing"), (["x"] * 20, "be numbers")]:
+        with pytest.raises(ValueError, match=reason):
+            model.report(tmp_path / "page.html", series, wrong)
+
+
+def test_before_fit_and_without_predictions(plain, tmp_path):
+    _, X, y = plain
+    model = ShapeletClassifier()
+    for ask in (model.explain, model.explain_model, model.interpretability):
+        with pytest.raises(NotFittedError):
+            ask(X) if ask == model.explain else ask(X, y)
+    with pytest.raises(NotFittedError):
+        model.report(tmp_path / "page.html", X, y)
+    transformer = ShapeletTransformer(n_shapelets=2, random_state=0).fit(X)
+    with pytest.raises(TypeError, match="ShapeletTransformer predicts nothing"):
+        transformer.report(tmp_path / "page.html", X)
+    with pytest.raises(TypeError, match="ShapeletTransformer predicts nothing"):
+        transformer.explain(X)
