@@ -1,5 +1,6 @@
 """The report: what it says, how it is written, what is refused. No browser; see test_report_browser."""
 
+import base64
 import hashlib
 import os
 from html.parser import HTMLParser
@@ -14,7 +15,7 @@ from sklearn.metrics import balanced_accuracy_score, confusion_matrix
 from torch import nn
 
 from genshapelets import RaggedSeries, ShapeletClassifier, ShapeletTransformer, load
-from genshapelets.explain.report.numbers import LEVELS, pack, said_length, short, thin
+from genshapelets.explain.report.numbers import LEVELS, pack, pack_curve, said_length, short, thin
 from genshapelets.explain.report.page import ECHARTS_SHA256, ECHARTS_VERSION
 
 
@@ -221,9 +222,17 @@ def test_thinning_keeps_ends_and_extremes():
     assert len(kept) <= 50 and {0, 313, 777, 999} <= set(kept.tolist())
     assert all(one < other for one, other in pairwise(kept.tolist()))
     np.testing.assert_array_equal(thin(values[:7], 7), np.arange(7))
-    low, high, places, heights = pack(np.linspace(0, 1, 1000), values, 50)
+    low, high, heights, places = pack_curve(np.linspace(0, 1, 1000), values, 50)
     assert (low, high) == (-9, 9) and len(places) == len(heights) <= 50 * 2 * 4 / 3 + 4
-    assert pack(np.empty(0), np.empty(0), 9)[2:] == ["", ""] and LEVELS < 2**16
+    assert pack_curve(np.empty(0), np.empty(0), 9)[2:] == ["", ""]
+
+
+def test_packed_numbers_come_back():
+    values = np.array([3.0, -1.0, 0.5, 2.999])
+    low, high, code = pack(values)
+    levels = np.frombuffer(base64.b64decode(code), "<u2") / LEVELS
+    np.testing.assert_allclose(low + levels * (high - low), values, atol=4.0 / LEVELS)
+    assert pack(np.full(2, 7.0)) == [7, 7, "AAAAAA=="]
 
 
 def test_numbers_are_short():

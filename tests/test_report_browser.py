@@ -199,6 +199,10 @@ def test_hostile_names_show_as_text(visit, reports):
     page.locator("#good details.long summary").last.click()
     assert HOSTILE[2] in page.locator("#good .full").all_text_contents()
     assert STRANGE[:9] in page.locator("#looks").inner_text()
+    named = page.locator("#series-chart text", has_text="right to left")
+    before = named.count()
+    page.locator("#series-chart").hover()
+    named.nth(before).wait_for()  # in the tooltip too
     assert page.title() == TITLE and page.locator("img").count() == 0
 
 

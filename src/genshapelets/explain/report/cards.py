@@ -10,10 +10,10 @@ from ...paths import Array, Index, interpolate
 from ..local import Explanation
 from ..matches import ShapeletMatches
 from ..overall import ModelExplanation
-from .numbers import pack, resampled, said_length, short
+from .numbers import pack, pack_curve, resampled, said_length, short
 
 FEW_CHANNELS = 6  # that are drawn; of more, those that say most
-POINTS = 64  # of a curve on a card, and of a shapelet
+POINTS, KNOTS = 48, 40  # of a curve on a card, and of a shapelet
 CLOSEST = 8  # series
 FEW_CLASSES = 12  # of more, those that a shapelet speaks most for and against
 BINS = 20
@@ -57,7 +57,7 @@ def card(
         "nearest": n,
         "window": _share_of_picture(found, shapelet, n),
         "curves": _curves(found, shapelet, n),
-        "shape": short(resampled(found.shapelets[shapelet][shown], POINTS), 4),
+        "shape": [pack(row) for row in resampled(found.shapelets[shapelet][shown], KNOTS)],
         "closest": [
             [
                 int(m),
@@ -93,7 +93,7 @@ def _curves(found: ShapeletMatches, shapelet: int, series: int) -> list[dict[str
     path = interpolate(found.series[[series]], found.centre).evaluate(times)[0]
     places = (times - times[0]) / max(float(times[-1] - times[0]), 1e-300)
     window = found.window(shapelet, series).shapelet[:, :1] - found.shapelets[shapelet][:, :1]
-    drawn = resampled(found.shapelets[shapelet] + window, POINTS)
+    drawn = resampled(found.shapelets[shapelet] + window, KNOTS)
     looked = found.metric_of(shapelet)
     most = max(float(looked.max()), 1e-300)
     return [
@@ -101,8 +101,8 @@ def _curves(found: ShapeletMatches, shapelet: int, series: int) -> list[dict[str
             "channel": int(d),
             "looked": short(looked[d], 3),
             "strength": short(looked[d] / most, 3),
-            "path": pack(places, path[d], POINTS),
-            "shape": short(drawn[d], 4),
+            "path": pack_curve(places, path[d], POINTS),
+            "shape": pack(drawn[d]),
         }
         for d in np.sort(found.channels(shapelet, FEW_CHANNELS))
     ]

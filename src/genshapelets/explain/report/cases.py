@@ -11,7 +11,7 @@ from ...paths import Array, Index
 from ...series import RaggedSeries
 from ..local import Explanation
 from .cards import window_of
-from .numbers import pack, said, short
+from .numbers import pack_curve, said, short
 
 TOP = 10  # shapelets whose contributions are shown one by one
 FEWEST, MOST = 24, 2000  # points of a curve
@@ -82,7 +82,7 @@ def curves(series: RaggedSeries, shown: Index, room: float) -> tuple[list[list[A
         seen = ~np.isnan(values)
         drawn.append(
             [
-                pack(places[here], row[here], n_points)
+                pack_curve(places[here], row[here], n_points)
                 for row, here in zip(values, seen, strict=True)
             ]
         )

@@ -54,21 +54,18 @@ def thin(values: Array, count: int) -> Index:
     return np.unique(kept)
 
 
-def pack(places: Array, values: NDArray[Any], count: int) -> list[Any]:
-    """A curve in few characters: lowest and highest value, then places and values as 16-bit numbers.
-
-    Parameters
-    ----------
-    places : (points,) array
-        Between 0 and 1.
-    values : (points,) array
-        Finite; thinned to at most `count`.
-    """
-    kept = thin(values, count)
-    places, values = places[kept], values[kept].astype(np.float64)
+def pack(values: NDArray[Any]) -> list[Any]:
+    """Numbers in few characters: the lowest, the highest, and where each is between, in 16 bits."""
+    values = values.astype(np.float64)
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
     height = (values - low) / (high - low) if high > low else np.zeros_like(values)
-    return [short(low, 9), short(high, 9), _coded(places), _coded(height)]
+    return [short(low, 9), short(high, 9), _coded(height)]
+
+
+def pack_curve(places: Array, values: NDArray[Any], count: int) -> list[Any]:
+    """As `pack`, of no more than `count` points, with their places between 0 and 1."""
+    kept = thin(values, count)
+    return [*pack(values[kept]), _coded(places[kept])]
 
 
 def resampled(values: Array, count: int) -> Array:

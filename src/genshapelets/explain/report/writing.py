@@ -26,7 +26,7 @@ from .numbers import said, short
 from .page import as_json, asset, render
 from .scores import class_scores, number_scores
 
-LARGEST = 4_600_000  # bytes that a page of no more than a thousand series takes up
+LARGEST = 4_800_000  # bytes that a page of no more than a thousand series takes up
 
 
 def write_report(

@@ -42,27 +42,29 @@ const cut = (text) => {
 const label = (text) => el("bdi", { class: "label", title: cut(text) === text ? null : text }, cut(text));
 const inFull = (text) => cut(text) === text.trim() ? label(text)
   : el("details", { class: "long" }, el("summary", {}, label(text)), el("bdi", { class: "full" }, text));
-const answerName = (answer) => classes ? label(classes[answer]) : "the number";
 
 // Times: numbers, or milliseconds since 1970
 const timeAt = (one, place) => one.first + place * one.span * (dated ? 1000 : 1);
 const timeAfter = (one, length) => one.first + length * (dated ? 1000 : 1);
-function sayTime(time) {
-  if (!dated) return number(time);
-  const [day, clock] = new Date(time).toISOString().split("T");
-  const hours = clock.replace("Z", "").replace(/\.000$/, "").replace(/:00$/, "");
-  return hours === "00:00" ? day : `${day} ${hours}`;
+// Dates are said as finely as suits the length of the series, in seconds.
+const partsOfDate = (time, span) => {
+  const unit = span > 7200 ? 60000 : span > 120 ? 1000 : 1;
+  const [day, clock] = new Date(Math.round(time / unit) * unit).toISOString().split("T");
+  return [day, clock.slice(0, { 60000: 5, 1000: 8, 1: 12 }[unit])];
+};
+const sayTime = (time, span) => dated ? partsOfDate(time, span).join(" ") : number(time);
+function saySpan(begin, end, span) {
+  if (!dated || partsOfDate(begin, span)[0] !== partsOfDate(end, span)[0]) return `${sayTime(begin, span)} to ${sayTime(end, span)}`;
+  return `${sayTime(begin, span)} to ${partsOfDate(end, span)[1]}`;
 }
 
-// Curves come as lowest and highest value, then places and heights as 16-bit numbers.
-function unpack([low, high, places, heights]) {
-  const read = (code) => {
-    const bytes = Uint8Array.from(atob(code), (letter) => letter.charCodeAt(0));
-    const view = new DataView(bytes.buffer);
-    return Array.from({ length: bytes.length / 2 }, (_, i) => view.getUint16(2 * i, true) / 65535);
-  };
-  return { x: read(places), y: read(heights).map((height) => low + height * (high - low)) };
+// Values come as the lowest, the highest, and heights between in 16 bits; curves have places too.
+function shares(code) {
+  const bytes = Uint8Array.from(atob(code), (letter) => letter.charCodeAt(0)), view = new DataView(bytes.buffer);
+  return Array.from({ length: bytes.length / 2 }, (_, i) => view.getUint16(2 * i, true) / 65535);
 }
+const values = ([low, high, heights]) => shares(heights).map((height) => low + height * (high - low));
+const unpack = (curve) => ({ x: shares(curve[3]), y: values(curve) });
 function valueAt({ x, y }, place) {
   if (!x.length) return null;
   let i = x.findIndex((other) => other >= place);

@@ -103,7 +103,7 @@ function aboutModel(model) {
     const pick_ = (names) => names.filter(([key]) => history[key]).map(([key, name]) => [name, history[key]]);
     section.append(el("div", { class: "panel" }, el("h3", {}, "How training went"), el("div", { class: "columns" }, places),
       el("details", {}, el("summary", {}, "As a table"), table("Training by epoch", ["Epoch", ...Object.keys(history).map((name) => name.replace("_", " "))],
-        epochs.map((epoch, i) => row(whole(epoch), ...Object.values(history).map((values) => number(values[i]))))))));
+        epochs.map((epoch, i) => row(whole(epoch), ...Object.values(history).map((figures) => number(figures[i]))))))));
     lines(places[0], "Loss", epochs, pick_([["loss", "training"], ["validation_loss", "held out"]]), false);
     lines(places[1], score === "r2" ? "R²" : "Accuracy", epochs, pick_([[score, "training"], [`validation_${score}`, "held out"]]), score === "accuracy");
   }

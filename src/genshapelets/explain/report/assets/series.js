@@ -69,7 +69,7 @@ const toggle = (k) => mark(state.marked.includes(k) ? state.marked.filter((other
 // Where shapelet k was found in a series: begin and end, then its values in each channel shown.
 function windowOf(one, k) {
   const [, begin, ...levels] = one.windows[k], { duration, shape } = cardOf.get(k);
-  return { begin, end: begin + duration, shape: shape.map((row_, c) => row_.map((value) => value + (levels[c] ?? 0))) };
+  return { begin, end: begin + duration, shape: shape.map((packed, c) => values(packed).map((value) => value + (levels[c] ?? 0))) };
 }
 
 const dashes = ["none", "8 4", "2 4", "9 3 2 3"];
@@ -86,7 +86,7 @@ const seriesInWords = () => {
   const one = cases[state.series];
   return `Series ${cut(one.name)} against time. ` + state.marked.map((k) => {
     const { begin, end } = windowOf(one, k);
-    return `Shapelet ${k} from ${sayTime(timeAfter(one, begin))} to ${sayTime(timeAfter(one, end))}.`;
+    return `Shapelet ${k} from ${saySpan(timeAfter(one, begin), timeAfter(one, end), one.span)}.`;
   }).join(" ");
 };
 
@@ -113,7 +113,7 @@ function seriesOption(colours, hues) {
   const bottom = (c) => c === shown.length - 1;
   return {
     grid: shown.map((_, c) => ({ left: 52, right: 18, top: 26 + c * height, height: height - 30 })),
-    tooltip: tooltip(colours, (items) => [sayTime(items[0].data[0]), ...items.filter((item) => !item.seriesName.startsWith("shapelet ")).map((item) => `${item.seriesName}: ${number(item.data[1])}`)].join("\n")),
+    tooltip: tooltip(colours, (items) => [sayTime(items[0].data[0], one.span), ...items.filter((item) => !item.seriesName.startsWith("shapelet ")).map((item) => `${item.seriesName}: ${number(item.data[1])}`)].join("\n")),
     axisPointer: { link: [{ xAxisIndex: "all" }] },
     xAxis: shown.map((_, c) => axis(colours, { gridIndex: c, type: dated ? "time" : "value", min: one.first, max: last, splitLine: { show: false }, axisLabel: { show: bottom(c), color: colours.soft, fontSize: 11, hideOverlap: true, formatter: dated ? undefined : number },
       name: bottom(c) ? "time" : "", nameLocation: "middle", nameGap: 26 })),
@@ -135,12 +135,12 @@ function contributions() {
   const one = cases[state.series], asked = one.answers[state.answer], answer = asked.answer;
   const focused = document.activeElement?.dataset?.key, bias = contents.bias[answer];
   const sizes = [...asked.parts.map(([, part]) => part), asked.rest ?? 0], largest = Math.max(...sizes.map(Math.abs), 1e-12);
-  const digits = decimals(Math.max(largest, Math.abs(asked.score)));
+  const digits = decimals(largest);
   const rows = asked.parts.map(([k, part]) => {
     const { begin, end } = windowOf(one, k), [near] = one.windows[k], from = timeAfter(one, begin), to = timeAfter(one, end);
     return el("tr", { "data-shapelet": k, "data-begin": from, "data-end": to, "data-part": part },
       el("th", { scope: "row" }, el("button", { type: "button", class: "mark", "data-key": `mark-${k}`, "aria-pressed": String(state.marked.includes(k)), "aria-label": `Mark shapelet ${k} in the series`, onclick: () => toggle(k) }, String(k)), state.marked.includes(k) ? swatch(state.marked.indexOf(k)) : null),
-      el("td", { class: "match" }, near < 1 ? "fits better than usual" : "fits worse than usual", el("span", { class: "soft" }, `${number(near)} × the usual distance, at ${sayTime(from)} to ${sayTime(to)}`)),
+      el("td", { class: "match" }, near < 1 ? "fits better than usual" : "fits worse than usual", el("span", { class: "soft" }, `${number(near)} × the usual distance, at ${saySpan(from, to, one.span)}`)),
       el("td", {}, tilt(part / largest)), el("td", { class: "amount" }, signed(part, digits)));
   });
   const line = (name, cells, kind) => el("tr", { class: kind }, el("th", { scope: "row", colspan: 2 }, name), cells);

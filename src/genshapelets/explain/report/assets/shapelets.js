@@ -55,7 +55,7 @@ function pictures(one) {
   const nearest = cases[one.nearest].name, large = one.curves.length === 1;
   const figure = el("figure", { class: `pictures${large ? " one" : ""}` }, one.curves.map((curve) => {
     const name = channelNames[curve.channel], path = unpack(curve.path);
-    const picture = overlay(path, curve.shape, one.window, large ? 300 : 150, large ? 130 : 76, `Shapelet ${one.number} over series ${cut(nearest)} in ${cut(name)}`, curve.strength);
+    const picture = overlay(path, values(curve.shape), one.window, large ? 300 : 150, large ? 130 : 76, `Shapelet ${one.number} over series ${cut(nearest)} in ${cut(name)}`, curve.strength);
     return channelNames.length === 1 ? picture : el("div", {}, el("p", { class: "channel" }, label(name), ` · ${percent(curve.looked)}`), picture);
   }));
   if (channelNames.length === 2) figure.append(inPlane(one));
@@ -69,7 +69,7 @@ function inPlane(one) {
   const paths = one.curves.map((curve) => unpack(curve.path));
   const places = [...new Set(paths.flatMap((path) => path.x))].sort((a, b) => a - b);
   return el("div", { class: "in-plane" }, el("p", { class: "channel" }, "both, in the plane"),
-    plane(paths.map((path) => places.map((place) => valueAt(path, place))), [{ curve: one.curves.map((curve) => curve.shape) }], 150, `Shapelet ${one.number} as a curve in the plane of both channels`));
+    plane(paths.map((path) => places.map((place) => valueAt(path, place))), [{ curve: one.curves.map((curve) => values(curve.shape)) }], 150, `Shapelet ${one.number} as a curve in the plane of both channels`));
 }
 
 function pulls(one, some, weights = false) {
@@ -78,7 +78,7 @@ function pulls(one, some, weights = false) {
   const most = some.length < (classes?.length ?? 1) ? " (strongest three each way)" : "";
   return el("div", { class: "pulls" }, el("p", { class: "soft" }, said, most),
     table(said, [classes ? "class" : "", "", "", ...(weights ? ["weight on the log distance"] : [])], some.map(([answer, effect, weight]) =>
-      row(answerName(answer), tilt(effect / largest), signed(effect, digits), ...(weights ? [number(weight)] : [])))));
+      row(classes ? label(classes[answer]) : "number", tilt(effect / largest), signed(effect, digits), ...(weights ? [number(weight)] : [])))));
 }
 // A bar to the right of the middle for what speaks for, to the left for what speaks against.
 const tilt = (share) => el("span", { class: `tilt ${share < 0 ? "against" : "for"}`, "aria-hidden": "true" }, el("span", { style: `--share:${Math.abs(share).toFixed(3)}` }));
@@ -93,7 +93,7 @@ function closest(one) {
     el("ol", { class: "closest" }, one.closest.map(([n, distance, begin, ...levels]) => {
       const series = cases[n], curve = unpack(contents.curves[n][c]);
       const window = [begin, begin + one.duration].map((time) => series.span ? time / series.span : 0);
-      const shape = one.shape[c].map((value) => value + (levels[c] ?? 0));
+      const shape = values(one.shape[c]).map((value) => value + (levels[c] ?? 0));
       return el("li", { "data-series": n }, el("button", { type: "button", onclick: () => { dialog.close(); pick(n, true); } }, "Series ", label(series.name)),
         el("span", { class: "soft" }, series.label === null ? "" : [classes ? label(classes[series.label]) : number(series.label), ", "], `distance ${number(distance)}`),
         overlay(zoomed(curve, window), shape, inside(window), 220, 80, `The shapelet over series ${cut(series.name)}`));
