@@ -75,9 +75,8 @@ def visit(browser, reports):
     assert set(requests) == {address for _, address in pages}
 
 
-def overflows(page):
-    root = "document.documentElement"
-    return page.evaluate(f"{root}.scrollWidth > {root}.clientWidth")
+def overflows(page, place="html"):
+    return page.locator(place).evaluate("node => node.scrollWidth > node.clientWidth")
 
 
 def rows_shown(page):
@@ -104,7 +103,7 @@ def test_every_width_and_colour_scheme(visit, name, scheme, viewport):
     page.locator("#theme").click()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != ground
     page.locator("summary").first.click()
-    assert not overflows(page)
+    assert not overflows(page) and not overflows(page, "#contributions .scroll")
     # Thick lines of shapelets and bands are drawn, in letters and curves of the chart.
     marked = page.locator("#contributions .mark[aria-pressed=true]").count()
     assert marked == page.locator("#legend .swatch").count() > 0
