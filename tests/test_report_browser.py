@@ -22,7 +22,9 @@ TITLE = "<i>Waves</i> & 'bumps'"
 
 
 def missing(reason):
-    (pytest.fail if REQUIRED else pytest.skip)(f"{reason}; GENSHAPELETS_BROWSER=required insists")
+    (pytest.fail if REQUIRED else pytest.skip)(
+        f"{reason} (GENSHAPELETS_BROWSER=required makes this a failure)"
+    )
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,19 @@ from typing import Any
 ECHARTS_VERSION = "6.1.0"
 ECHARTS_SHA256 = "b66b25aeb4df84e33199dc21694014d336d222cbd9deb0e5a7c14bd6aa0d0fd0"
 
-SCRIPTS = ("dom", "drawings", "charts", "overview", "shapelets", "series", "main")
+SCRIPTS = (
+    "dom",
+    "drawings",
+    "charts",
+    "overview",
+    "about",
+    "shapelets",
+    "closest",
+    "series",
+    "series_chart",
+    "contributions",
+    "main",
+)
 
 # What could end a script or is no character at all.
 _DANGEROUS = re.compile("[<>&\u2028\u2029\ud800-\udfff]")

@@ -6,15 +6,19 @@ let printing = false;
 
 const isDark = () => {
   const chosen = document.documentElement.dataset.theme;
-  return !printing && (chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches);
+  return (
+    !printing && (chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches)
+  );
 };
 // Okabe and Ito's colours, those first that stand out on the ground.
-const palette = () => isDark()
-  ? ["#56B4E9", "#E69F00", "#CC79A7", "#F0E442", "#009E73", "#D55E00"]
-  : ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
-const ink = () => isDark()
-  ? { text: "#E9ECEE", soft: "#A5AFB8", line: "#343C44", path: "#98A3AD", panel: "#1C2227" }
-  : { text: "#1D2329", soft: "#5B6570", line: "#E3E6E8", path: "#7B848C", panel: "#FFFFFF" };
+const palette = () =>
+  isDark()
+    ? ["#56B4E9", "#E69F00", "#CC79A7", "#F0E442", "#009E73", "#D55E00"]
+    : ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
+const ink = () =>
+  isDark()
+    ? { text: "#E9ECEE", soft: "#A5AFB8", line: "#343C44", path: "#98A3AD", panel: "#1C2227" }
+    : { text: "#1D2329", soft: "#5B6570", line: "#E3E6E8", path: "#7B848C", panel: "#FFFFFF" };
 
 // `option` makes the option anew each time, `describe` says it in words.
 function chart(node, height, option, describe) {
@@ -30,13 +34,16 @@ function draw({ node, api, height, option, describe }) {
   const colours = ink();
   node.style.height = `${height()}px`;
   api.resize({ height: height(), width: printing ? PRINTED_WIDTH : "auto" });
-  api.setOption({
-    animation: false,
-    useUTC: true,
-    textStyle: { fontFamily: "system-ui, sans-serif", color: colours.text },
-    aria: { enabled: true, label: { description: describe() } },
-    ...option(colours, palette()),
-  }, { notMerge: true });
+  api.setOption(
+    {
+      animation: false,
+      useUTC: true,
+      textStyle: { fontFamily: "system-ui, sans-serif", color: colours.text },
+      aria: { enabled: true, label: { description: describe() } },
+      ...option(colours, palette()),
+    },
+    { notMerge: true },
+  );
   node.setAttribute("role", "img");
   node.setAttribute("aria-label", describe());
 }
@@ -51,45 +58,128 @@ const axis = (colours, more = {}) => ({
   ...more,
 });
 const tooltip = (colours, formatter) => ({
-  trigger: "axis", renderMode: "richText", confine: true, formatter,
-  backgroundColor: colours.panel, borderColor: colours.line, textStyle: { color: colours.text, fontSize: 12 },
+  trigger: "axis",
+  renderMode: "richText",
+  confine: true,
+  formatter,
+  backgroundColor: colours.panel,
+  borderColor: colours.line,
+  textStyle: { color: colours.text, fontSize: 12 },
   axisPointer: { lineStyle: { color: colours.soft } },
 });
 const plainly = (text) => cut(text).replace(/[{}|]/g, " "); // which mean something in a rich text
 
 function lines(node, title, xs, curves, percentages) {
-  chart(node, () => 240, (colours, hues) => ({
-    title: { text: title, textStyle: { fontSize: 13, fontWeight: 600, color: colours.text }, left: 0, top: 0 },
-    legend: { show: curves.length > 1, right: 0, top: 0, icon: "none", itemWidth: 0, textStyle: { color: colours.soft } },
-    grid: { left: 48, right: 70, top: 40, bottom: 40 },
-    tooltip: tooltip(colours, (items) => [`epoch ${items[0].axisValue}`,
-      ...items.map((item) => `${item.seriesName}: ${percentages ? percent(item.data[1]) : number(item.data[1])}`)].join("\n")),
-    xAxis: axis(colours, { type: "value", min: 1, max: Math.max(xs[xs.length - 1], 2), splitLine: { show: false },
-      name: "epoch", nameLocation: "middle", nameGap: 24, minInterval: 1 }),
-    yAxis: axis(colours, { type: "value", scale: true, axisLine: { show: false },
-      axisLabel: { color: colours.soft, fontSize: 11, formatter: (value) => percentages ? percent(value) : number(value) } }),
-    series: curves.map(([name, ys], i) => ({
-      type: "line", name, showSymbol: xs.length === 1, data: xs.map((x, j) => [x, ys[j]]),
-      lineStyle: { width: 2, color: hues[i], type: STYLES[i % 4] }, itemStyle: { color: hues[i] },
-      endLabel: { show: true, formatter: name, color: colours.soft, fontSize: 11 },
-    })),
-  }), () => `${title} by epoch: ` + curves.map(([name, ys]) =>
-    `${name} from ${number(ys[0])} to ${number(ys[ys.length - 1])}`).join("; "));
+  chart(
+    node,
+    () => 240,
+    (colours, hues) => ({
+      title: {
+        text: title,
+        textStyle: { fontSize: 13, fontWeight: 600, color: colours.text },
+        left: 0,
+        top: 0,
+      },
+      legend: {
+        show: curves.length > 1,
+        right: 0,
+        top: 0,
+        icon: "none",
+        itemWidth: 0,
+        textStyle: { color: colours.soft },
+      },
+      grid: { left: 48, right: 70, top: 40, bottom: 40 },
+      tooltip: tooltip(colours, (items) =>
+        [
+          `epoch ${items[0].axisValue}`,
+          ...items.map(
+            (item) =>
+              `${item.seriesName}: ${percentages ? percent(item.data[1]) : number(item.data[1])}`,
+          ),
+        ].join("\n"),
+      ),
+      xAxis: axis(colours, {
+        type: "value",
+        min: 1,
+        max: Math.max(xs[xs.length - 1], 2),
+        splitLine: { show: false },
+        name: "epoch",
+        nameLocation: "middle",
+        nameGap: 24,
+        minInterval: 1,
+      }),
+      yAxis: axis(colours, {
+        type: "value",
+        scale: true,
+        axisLine: { show: false },
+        axisLabel: {
+          color: colours.soft,
+          fontSize: 11,
+          formatter: (value) => (percentages ? percent(value) : number(value)),
+        },
+      }),
+      series: curves.map(([name, ys], i) => ({
+        type: "line",
+        name,
+        showSymbol: xs.length === 1,
+        data: xs.map((x, j) => [x, ys[j]]),
+        lineStyle: { width: 2, color: hues[i], type: STYLES[i % 4] },
+        itemStyle: { color: hues[i] },
+        endLabel: { show: true, formatter: name, color: colours.soft, fontSize: 11 },
+      })),
+    }),
+    () =>
+      `${title} by epoch: ` +
+      curves
+        .map(([name, ys]) => `${name} from ${number(ys[0])} to ${number(ys[ys.length - 1])}`)
+        .join("; "),
+  );
 }
 
 function scatter(node) {
   const known = cases.map((one) => [one.label, one.answers[0].score]);
   const [low, high] = range(known.flat());
-  chart(node, () => 380, (colours, hues) => ({
-    grid: { left: 60, right: 20, top: 30, bottom: 48 },
-    tooltip: { ...tooltip(colours, (item) => `${plainly(cases[item.dataIndex].name)}\ntrue ${number(item.data[0])}, predicted ${number(item.data[1])}`), trigger: "item" },
-    xAxis: axis(colours, { type: "value", scale: true, name: "true", nameLocation: "middle", nameGap: 28 }),
-    yAxis: axis(colours, { type: "value", scale: true, name: "predicted" }),
-    series: [
-      { type: "scatter", data: known, symbolSize: 7, itemStyle: { color: hues[0], opacity: 0.55 } },
-      { type: "line", data: [[low, low], [high, high]], showSymbol: false, silent: true,
-        lineStyle: { color: colours.soft, type: "dashed", width: 1 } },
-    ],
-  }), () => `Predicted against true numbers of ${plural(known.length, "series")}; on the dashed line both are equal.`).api
-    .on("click", ({ dataIndex, seriesType }) => seriesType === "scatter" && pick(dataIndex));
+  chart(
+    node,
+    () => 380,
+    (colours, hues) => ({
+      grid: { left: 60, right: 20, top: 30, bottom: 48 },
+      tooltip: {
+        ...tooltip(
+          colours,
+          (item) =>
+            `${plainly(cases[item.dataIndex].name)}\ntrue ${number(item.data[0])}, predicted ${number(item.data[1])}`,
+        ),
+        trigger: "item",
+      },
+      xAxis: axis(colours, {
+        type: "value",
+        scale: true,
+        name: "true",
+        nameLocation: "middle",
+        nameGap: 28,
+      }),
+      yAxis: axis(colours, { type: "value", scale: true, name: "predicted" }),
+      series: [
+        {
+          type: "scatter",
+          data: known,
+          symbolSize: 7,
+          itemStyle: { color: hues[0], opacity: 0.55 },
+        },
+        {
+          type: "line",
+          data: [
+            [low, low],
+            [high, high],
+          ],
+          showSymbol: false,
+          silent: true,
+          lineStyle: { color: colours.soft, type: "dashed", width: 1 },
+        },
+      ],
+    }),
+    () =>
+      `Predicted against true numbers of ${plural(known.length, "series")}; on the dashed line both are equal.`,
+  ).api.on("click", ({ dataIndex, seriesType }) => seriesType === "scatter" && pick(dataIndex));
 }

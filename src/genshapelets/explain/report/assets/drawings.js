@@ -2,28 +2,46 @@
 const points = (xs, ys) => xs.map((x, i) => `${x.toFixed(1)},${ys[i].toFixed(1)}`).join(" ");
 
 function range(...lists) {
-  let low = Infinity, high = -Infinity;
-  for (const list of lists) for (const value of list) {
-    low = Math.min(low, value);
-    high = Math.max(high, value);
-  }
+  let low = Infinity,
+    high = -Infinity;
+  for (const list of lists)
+    for (const value of list) {
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    }
   return high > low ? [low, high] : [low - 0.5, high + 0.5];
 }
 
 const evenly = (count, begin, end) =>
-  Array.from({ length: count }, (_, i) => begin + (end - begin) * (count > 1 ? i / (count - 1) : 0.5));
+  Array.from(
+    { length: count },
+    (_, i) => begin + (end - begin) * (count > 1 ? i / (count - 1) : 0.5),
+  );
 
 // A shapelet over a piece of a series: both against time, which runs from 0 to 1.
 function overlay(path, shape, window, width, height, description, strength = 1) {
   const [low, high] = range(path.y, shape);
   const across = (x) => 3 + x * (width - 6);
-  const up = (y) => height - 5 - (height - 10) * (y - low) / (high - low);
-  const begin = across(window[0]), end = across(window[1]);
-  return svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "overlay", role: "img", "aria-label": description },
-    svg("rect", { class: "window", x: begin.toFixed(1), y: 0, width: (end - begin).toFixed(1), height }),
+  const up = (y) => height - 5 - ((height - 10) * (y - low)) / (high - low);
+  const begin = across(window[0]),
+    end = across(window[1]);
+  return svg(
+    "svg",
+    { viewBox: `0 0 ${width} ${height}`, class: "overlay", role: "img", "aria-label": description },
+    svg("rect", {
+      class: "window",
+      x: begin.toFixed(1),
+      y: 0,
+      width: (end - begin).toFixed(1),
+      height,
+    }),
     svg("polyline", { class: "path", points: points(path.x.map(across), path.y.map(up)) }),
-    svg("polyline", { class: "shape", "stroke-opacity": (0.3 + 0.7 * strength).toFixed(2),
-      points: points(evenly(shape.length, begin, end), shape.map(up)) }));
+    svg("polyline", {
+      class: "shape",
+      "stroke-opacity": (0.3 + 0.7 * strength).toFixed(2),
+      points: points(evenly(shape.length, begin, end), shape.map(up)),
+    }),
+  );
 }
 
 // Two channels as curves in the plane; a ring marks the start of a shapelet, arrows its direction.
@@ -33,13 +51,20 @@ function plane(path, shapes, size, description) {
   const unit = (size - 24) / Math.max(right - left, high - low);
   const across = (x) => size / 2 + (x - (left + right) / 2) * unit;
   const up = (y) => size / 2 - (y - (low + high) / 2) * unit;
-  const picture = svg("svg", { viewBox: `0 0 ${size} ${size}`, class: "plane", role: "img", "aria-label": description },
-    svg("polyline", { class: "path", points: points(path[0].map(across), path[1].map(up)) }));
+  const picture = svg(
+    "svg",
+    { viewBox: `0 0 ${size} ${size}`, class: "plane", role: "img", "aria-label": description },
+    svg("polyline", { class: "path", points: points(path[0].map(across), path[1].map(up)) }),
+  );
   for (const { curve, style = "" } of shapes) {
-    const xs = curve[0].map(across), ys = curve[1].map(up);
-    const group = svg("g", { class: "drawn", style },
+    const xs = curve[0].map(across),
+      ys = curve[1].map(up);
+    const group = svg(
+      "g",
+      { class: "drawn", style },
       svg("polyline", { class: "shape", points: points(xs, ys) }),
-      svg("circle", { class: "start", cx: xs[0].toFixed(1), cy: ys[0].toFixed(1), r: 4 }));
+      svg("circle", { class: "start", cx: xs[0].toFixed(1), cy: ys[0].toFixed(1), r: 4 }),
+    );
     for (const share of [0.35, 0.7, 1]) group.append(arrow(xs, ys, share) ?? "");
     picture.append(group);
   }
@@ -48,19 +73,38 @@ function plane(path, shapes, size, description) {
 
 function arrow(xs, ys, share) {
   const along = [0];
-  for (let i = 1; i < xs.length; i++) along.push(along[i - 1] + Math.hypot(xs[i] - xs[i - 1], ys[i] - ys[i - 1]));
+  for (let i = 1; i < xs.length; i++)
+    along.push(along[i - 1] + Math.hypot(xs[i] - xs[i - 1], ys[i] - ys[i - 1]));
   const total = along[along.length - 1];
   if (!total) return null;
-  const spot = (length) => [valueAt({ x: along, y: xs }, length), valueAt({ x: along, y: ys }, length)];
-  const [x, y] = spot(share * total), [fromX, fromY] = spot(Math.max(share * total - 4, 0));
-  const turn = Math.atan2(y - fromY, x - fromX) * 180 / Math.PI;
-  return svg("path", { class: "arrow", d: "M4 0L-5 4.5L-5 -4.5Z", transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(${turn.toFixed(0)})` });
+  const spot = (length) => [
+    valueAt({ x: along, y: xs }, length),
+    valueAt({ x: along, y: ys }, length),
+  ];
+  const [x, y] = spot(share * total),
+    [fromX, fromY] = spot(Math.max(share * total - 4, 0));
+  const turn = (Math.atan2(y - fromY, x - fromX) * 180) / Math.PI;
+  return svg("path", {
+    class: "arrow",
+    d: "M4 0L-5 4.5L-5 -4.5Z",
+    transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(${turn.toFixed(0)})`,
+  });
 }
 
 function histogram(counts, description) {
-  const most = Math.max(...counts, 1), step = 240 / counts.length;
-  return svg("svg", { viewBox: "0 0 240 34", class: "histogram", role: "img", "aria-label": description },
-    counts.map((count, i) => svg("rect", { x: (i * step + 1).toFixed(1), width: (step - 2).toFixed(1),
-      y: (32 - 30 * count / most).toFixed(1), height: (30 * count / most).toFixed(1) })),
-    svg("line", { x1: 0, x2: 240, y1: 33, y2: 33 }));
+  const most = Math.max(...counts, 1),
+    step = 240 / counts.length;
+  return svg(
+    "svg",
+    { viewBox: "0 0 240 34", class: "histogram", role: "img", "aria-label": description },
+    counts.map((count, i) =>
+      svg("rect", {
+        x: (i * step + 1).toFixed(1),
+        width: (step - 2).toFixed(1),
+        y: (32 - (30 * count) / most).toFixed(1),
+        height: ((30 * count) / most).toFixed(1),
+      }),
+    ),
+    svg("line", { x1: 0, x2: 240, y1: 33, y2: 33 }),
+  );
 }

@@ -1,7 +1,10 @@
 // Start, and keep up with theme, size and print.
 function showTheme() {
   byId("theme").textContent = isDark() ? "Light" : "Dark";
-  byId("theme").setAttribute("aria-label", isDark() ? "Change to light colours" : "Change to dark colours");
+  byId("theme").setAttribute(
+    "aria-label",
+    isDark() ? "Change to light colours" : "Change to dark colours",
+  );
 }
 function themed() {
   showTheme();

@@ -1,18 +1,48 @@
-// A card for each shapelet, most important first; its closest series in a dialog.
+// A card for each shapelet, most important first.
 const FIRST = 12; // cards that are there before one asks for all
 const cardOf = new Map(shapelets.map((one) => [one.number, one]));
 
 function looks() {
-  const section = byId("looks"), grid = el("div", { class: "cards" }), all = el("button", { type: "button" });
-  const sorts = classes && !contents.refusal ? el("label", {}, "Show first those that speak for ", el("select", { id: "order", onchange: (event) => order(event.target.value) },
-    el("option", { value: "" }, "anything (most important first)"), classes.slice(0, 500).map((name, c) => el("option", { value: c }, cut(name))))) : null;
-  fill(section, {}, [el("p", {}, "Each shapelet is drawn as a thick line over the series in which it is found best (thin line). The shaded part is where it was laid. Choose one to see the series that come closest to it."),
-    contents.refusal ? el("p", { class: "panel" }, `What the shapelets speak for cannot be read off this model: ${contents.refusal} Single predictions are explained below all the same.`) : null,
-    el("div", { class: "controls" }, sorts), grid, all, channelNames.length > 1 ? aboutChannels() : null]);
+  const section = byId("looks"),
+    grid = el("div", { class: "cards" }),
+    all = el("button", { type: "button" });
+  const sorts =
+    classes && !contents.refusal
+      ? el(
+          "label",
+          {},
+          "Show first those that speak for ",
+          el(
+            "select",
+            { id: "order", onchange: (event) => order(event.target.value) },
+            el("option", { value: "" }, "anything (most important first)"),
+            classes.slice(0, 500).map((name, c) => el("option", { value: c }, cut(name))),
+          ),
+        )
+      : null;
+  fill(section, {}, [
+    el(
+      "p",
+      {},
+      "Each shapelet is drawn as a thick line over the series in which it is found best (thin line). The shaded part is where it was laid. Choose one to see the series that come closest to it.",
+    ),
+    contents.refusal
+      ? el(
+          "p",
+          { class: "panel" },
+          `What the shapelets speak for cannot be read off this model: ${contents.refusal} Single predictions are explained below all the same.`,
+        )
+      : null,
+    el("div", { class: "controls" }, sorts),
+    grid,
+    all,
+    channelNames.length > 1 ? aboutChannels() : null,
+  ]);
   const made = new Map(shapelets.map((one) => [one, card(one)]));
   function order(answer) {
     const pull = (one) => one.pulls.find(([c]) => c === Number(answer))?.[1] ?? -Infinity;
-    const sorted = answer === "" ? shapelets : [...shapelets].sort((one, other) => pull(other) - pull(one));
+    const sorted =
+      answer === "" ? shapelets : [...shapelets].sort((one, other) => pull(other) - pull(one));
     grid.replaceChildren(...sorted.map((one) => made.get(one)));
     grid.querySelectorAll(".card").forEach((node, i) => node.classList.toggle("later", i >= FIRST));
   }
@@ -28,15 +58,45 @@ function looks() {
 
 function card(one) {
   const title = `Shapelet ${one.number}`;
-  return el("article", { class: "card", "aria-label": title, id: `shapelet-${one.number}` },
-    el("h3", {}, el("button", { type: "button", class: "open", "aria-haspopup": "dialog", onclick: () => closest(one) }, title)),
+  return el(
+    "article",
+    { class: "card", "aria-label": title, id: `shapelet-${one.number}` },
+    el(
+      "h3",
+      {},
+      el(
+        "button",
+        { type: "button", class: "open", "aria-haspopup": "dialog", onclick: () => closest(one) },
+        title,
+      ),
+    ),
     el("p", { class: "claim" }, claim(one)),
     pictures(one),
-    el("p", { class: "soft" }, `${one.length} long, ${percent(one.share)} of a usual series`, one.levelFree ? "; its level does not count" : "", `. It makes up ${percent(one.weight)} of all contributions.`),
-    one.pulls ? pulls(one, one.pulls.length > 7 ? [...one.pulls.slice(0, 3), ...one.pulls.slice(-3)] : one.pulls) : null,
+    el(
+      "p",
+      { class: "soft" },
+      `${one.length} long, ${percent(one.share)} of a usual series`,
+      one.levelFree ? "; its level does not count" : "",
+      `. It makes up ${percent(one.weight)} of all contributions.`,
+    ),
+    one.pulls
+      ? pulls(
+          one,
+          one.pulls.length > 7 ? [...one.pulls.slice(0, 3), ...one.pulls.slice(-3)] : one.pulls,
+        )
+      : null,
     el("p", { class: "soft where" }, occurs(one)),
-    histogram(one.where, `Where in a series it is found, from start to end: ${one.where.join(", ")} series`),
-    el("p", { class: "ends", "aria-hidden": "true" }, el("span", {}, "start of the series"), el("span", {}, "end")));
+    histogram(
+      one.where,
+      `Where in a series it is found, from start to end: ${one.where.join(", ")} series`,
+    ),
+    el(
+      "p",
+      { class: "ends", "aria-hidden": "true" },
+      el("span", {}, "start of the series"),
+      el("span", {}, "end"),
+    ),
+  );
 }
 
 function claim(one) {
@@ -52,63 +112,95 @@ function occurs({ middle, alike }) {
 }
 
 function pictures(one) {
-  const nearest = cases[one.nearest].name, large = one.curves.length === 1;
-  const figure = el("figure", { class: `pictures${large ? " one" : ""}` }, one.curves.map((curve) => {
-    const name = channelNames[curve.channel], path = unpack(curve.path);
-    const picture = overlay(path, values(curve.shape), one.window, large ? 300 : 150, large ? 130 : 76, `Shapelet ${one.number} over series ${cut(nearest)} in ${cut(name)}`, curve.strength);
-    return channelNames.length === 1 ? picture : el("div", {}, el("p", { class: "channel" }, label(name), ` · ${percent(curve.looked)}`), picture);
-  }));
+  const nearest = cases[one.nearest].name,
+    large = one.curves.length === 1;
+  const figure = el(
+    "figure",
+    { class: `pictures${large ? " one" : ""}` },
+    one.curves.map((curve) => {
+      const name = channelNames[curve.channel],
+        path = unpack(curve.path);
+      const picture = overlay(
+        path,
+        values(curve.shape),
+        one.window,
+        large ? 300 : 150,
+        large ? 130 : 76,
+        `Shapelet ${one.number} over series ${cut(nearest)} in ${cut(name)}`,
+        curve.strength,
+      );
+      return channelNames.length === 1
+        ? picture
+        : el(
+            "div",
+            {},
+            el("p", { class: "channel" }, label(name), ` · ${percent(curve.looked)}`),
+            picture,
+          );
+    }),
+  );
   if (channelNames.length === 2) figure.append(inPlane(one));
   const told = cases[one.nearest].label;
-  figure.append(el("figcaption", {}, "Over series ", label(nearest), told === null ? "" : [" (", classes ? label(classes[told]) : number(told), ")"],
-    channelNames.length > one.curves.length ? `, in ${one.curves.length} of ${channelNames.length} channels` : ""));
+  figure.append(
+    el(
+      "figcaption",
+      {},
+      "Over series ",
+      label(nearest),
+      told === null ? "" : [" (", classes ? label(classes[told]) : number(told), ")"],
+      channelNames.length > one.curves.length
+        ? `, in ${one.curves.length} of ${channelNames.length} channels`
+        : "",
+    ),
+  );
   return figure;
 }
 
 function inPlane(one) {
   const paths = one.curves.map((curve) => unpack(curve.path));
   const places = [...new Set(paths.flatMap((path) => path.x))].sort((a, b) => a - b);
-  return el("div", { class: "in-plane" }, el("p", { class: "channel" }, "both, in the plane"),
-    plane(paths.map((path) => places.map((place) => valueAt(path, place))), [{ curve: one.curves.map((curve) => values(curve.shape)) }], 150, `Shapelet ${one.number} as a curve in the plane of both channels`));
+  return el(
+    "div",
+    { class: "in-plane" },
+    el("p", { class: "channel" }, "both, in the plane"),
+    plane(
+      paths.map((path) => places.map((place) => valueAt(path, place))),
+      [{ curve: one.curves.map((curve) => values(curve.shape)) }],
+      150,
+      `Shapelet ${one.number} as a curve in the plane of both channels`,
+    ),
+  );
 }
 
 function pulls(one, some, weights = false) {
-  const largest = Math.max(...one.pulls.map(([, effect]) => Math.abs(effect)), 1e-12), digits = decimals(largest);
-  const said = classes ? "When it fits better, the score of a class moves by" : "When it fits better, the number moves by";
+  const largest = Math.max(...one.pulls.map(([, effect]) => Math.abs(effect)), 1e-12),
+    digits = decimals(largest);
+  const said = classes
+    ? "When it fits better, the score of a class moves by"
+    : "When it fits better, the number moves by";
   const most = some.length < (classes?.length ?? 1) ? " (strongest three each way)" : "";
-  return el("div", { class: "pulls" }, el("p", { class: "soft" }, said, most),
-    table(said, [classes ? "class" : "", "", "", ...(weights ? ["weight on the log distance"] : [])], some.map(([answer, effect, weight]) =>
-      row(classes ? label(classes[answer]) : "number", tilt(effect / largest), signed(effect, digits), ...(weights ? [number(weight)] : [])))));
+  return el(
+    "div",
+    { class: "pulls" },
+    el("p", { class: "soft" }, said, most),
+    table(
+      said,
+      [classes ? "class" : "", "", "", ...(weights ? ["weight on the log distance"] : [])],
+      some.map(([answer, effect, weight]) =>
+        row(
+          classes ? label(classes[answer]) : "number",
+          tilt(effect / largest),
+          signed(effect, digits),
+          ...(weights ? [number(weight)] : []),
+        ),
+      ),
+    ),
+  );
 }
 // A bar to the right of the middle for what speaks for, to the left for what speaks against.
-const tilt = (share) => el("span", { class: `tilt ${share < 0 ? "against" : "for"}`, "aria-hidden": "true" }, el("span", { style: `--share:${Math.abs(share).toFixed(3)}` }));
-
-function closest(one) {
-  const dialog = byId("closest");
-  const best = shown.findIndex((d) => d === [...one.curves].sort((a, b) => b.strength - a.strength)[0].channel);
-  const c = Math.max(best, 0);
-  dialog.replaceChildren(
-    el("div", { class: "masthead" }, el("h2", { id: "closest-title" }, `Series closest to shapelet ${one.number}`), el("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, "Close")),
-    el("p", { class: "claim" }, claim(one)),
-    el("ol", { class: "closest" }, one.closest.map(([n, distance, begin, ...levels]) => {
-      const series = cases[n], curve = unpack(contents.curves[n][c]);
-      const window = [begin, begin + one.duration].map((time) => series.span ? time / series.span : 0);
-      const shape = values(one.shape[c]).map((value) => value + (levels[c] ?? 0));
-      return el("li", { "data-series": n }, el("button", { type: "button", onclick: () => { dialog.close(); pick(n, true); } }, "Series ", label(series.name)),
-        el("span", { class: "soft" }, series.label === null ? "" : [classes ? label(classes[series.label]) : number(series.label), ", "], `distance ${number(distance)}`),
-        overlay(zoomed(curve, window), shape, inside(window), 220, 80, `The shapelet over series ${cut(series.name)}`));
-    })),
-    channelNames.length > 1 ? el("p", { class: "soft" }, "Drawn in ", label(channelNames[shown[c]]), ".") : "",
-    one.pulls ? pulls(one, one.pulls, true) : "");
-  dialog.showModal();
-}
-// The window and half its length on both sides, as far as the series goes.
-const around = ([begin, end]) => [Math.max(0, begin - (end - begin) / 2), Math.max(Math.min(1, end + (end - begin) / 2), end)];
-function inside(window) {
-  const [first, last] = around(window);
-  return window.map((place) => (place - first) / (last - first || 1));
-}
-function zoomed(curve, window) {
-  const [first, last] = around(window), xs = [first, ...curve.x.filter((x) => x > first && x < last), last];
-  return { x: xs.map((x) => (x - first) / (last - first || 1)), y: xs.map((x) => valueAt(curve, x) ?? 0) };
-}
+const tilt = (share) =>
+  el(
+    "span",
+    { class: `tilt ${share < 0 ? "against" : "for"}`, "aria-hidden": "true" },
+    el("span", { style: `--share:${Math.abs(share).toFixed(3)}` }),
+  );

@@ -1,0 +1,131 @@
+// What each shapelet adds to an answer, as a table with bars.
+function contributions() {
+  const one = cases[state.series],
+    asked = one.answers[state.answer],
+    answer = asked.answer;
+  const focused = document.activeElement?.dataset?.key,
+    bias = contents.bias[answer];
+  const sizes = [...asked.parts.map(([, part]) => part), asked.rest ?? 0],
+    largest = Math.max(...sizes.map(Math.abs), 1e-12);
+  const digits = decimals(largest);
+  const rows = asked.parts.map(([k, part]) => {
+    const { begin, end } = windowOf(one, k),
+      [near] = one.windows[k],
+      from = timeAfter(one, begin),
+      to = timeAfter(one, end);
+    return el(
+      "tr",
+      { "data-shapelet": k, "data-begin": from, "data-end": to, "data-part": part },
+      el(
+        "th",
+        { scope: "row" },
+        el(
+          "button",
+          {
+            type: "button",
+            class: "mark",
+            "data-key": `mark-${k}`,
+            "aria-pressed": String(state.marked.includes(k)),
+            "aria-label": `Mark shapelet ${k} in the series`,
+            onclick: () => toggle(k),
+          },
+          String(k),
+        ),
+        state.marked.includes(k) ? swatch(state.marked.indexOf(k)) : null,
+      ),
+      el(
+        "td",
+        { class: "match" },
+        near < 1 ? "fits better than usual" : "fits worse than usual",
+        el(
+          "span",
+          { class: "soft" },
+          `${number(near)} × the usual distance, at ${saySpan(from, to, one.span)}`,
+        ),
+      ),
+      el("td", {}, tilt(part / largest)),
+      el("td", { class: "amount" }, signed(part, digits)),
+    );
+  });
+  const line = (name, cells, kind) =>
+    el("tr", { class: kind }, el("th", { scope: "row", colspan: 2 }, name), cells);
+  const others = shapelets.length - asked.parts.length;
+  rows.unshift(
+    line(
+      "Starting point: a usual training series",
+      [el("td"), el("td", { class: "amount", "data-part": bias }, signed(bias, digits))],
+      "start",
+    ),
+  );
+  if (asked.rest !== null)
+    rows.push(
+      line(
+        `All ${others} other shapelets together`,
+        [
+          el("td", {}, tilt(asked.rest / largest)),
+          el("td", { class: "amount", "data-part": asked.rest }, signed(asked.rest, digits)),
+        ],
+        "rest",
+      ),
+    );
+  rows.push(
+    line(
+      classes ? "Score of the class (logit)" : "Predicted number",
+      [
+        el("td"),
+        el(
+          "td",
+          { class: "amount", id: "score", "data-score": asked.score },
+          signed(asked.score, digits),
+        ),
+      ],
+      "sum",
+    ),
+  );
+  byId("contributions").replaceChildren(
+    el(
+      "h3",
+      {},
+      classes
+        ? ["What speaks for ", label(classes[answer]), ", and what against"]
+        : "What raises the number, and what lowers it",
+    ),
+    one.answers.length > 1
+      ? el(
+          "div",
+          { class: "controls", role: "group", "aria-label": "Class that is explained" },
+          one.answers.map((other, i) =>
+            el(
+              "button",
+              {
+                type: "button",
+                "data-key": `answer-${i}`,
+                "aria-pressed": String(i === state.answer),
+                onclick: () => {
+                  state.answer = i;
+                  contributions();
+                },
+              },
+              label(classes[other.answer]),
+              ` ${percent(other.probability)}`,
+            ),
+          ),
+        )
+      : "",
+    el(
+      "p",
+      { class: "soft" },
+      classes
+        ? "Bars to the right speak for it, bars to the left against it, "
+        : "Bars to the right raise it, bars to the left lower it, ",
+      "counted from a usual training series. A shapelet that fits worse than usual counts too: by its absence. Press a number to mark its window above.",
+    ),
+    table(
+      classes ? "Contributions to the score" : "Contributions to the number",
+      ["Shapelet", "match", "", "adds"],
+      rows,
+      { class: "parts" },
+    ),
+  );
+  if (focused) byId("contributions").querySelector(`[data-key="${focused}"]`)?.focus();
+}
