@@ -50,11 +50,17 @@ def main() -> None:
     for name, accuracy in accuracies:
         print(f"  {name:30}{percent(accuracy, 1)}")
 
-    picture, file = arguments.output / "demo.png", arguments.output / "demo.safetensors"
+    picture, file, page = (
+        arguments.output / f"demo.{suffix}" for suffix in ("png", "safetensors", "html")
+    )
     draw(model, series, complete, speakers, picture)
     model.save(file)
+    unseen = RaggedSeries.from_arrays(dropped_test, channel_names=COEFFICIENTS)
+    model.report(page, unseen, speakers_test, title="Who is speaking?")
     print(f"\nWritten: {picture} (learnt shapelets over the training series they match best)")
     print(f"         {file} (the model; genshapelets info {file})")
+    print(f"         {page} (what the model looks for, and why it says what it says)")
+    print(f"Open the page in a browser: {page.resolve().as_uri()}")
     print(f"{time.perf_counter() - begun:.0f} seconds in all")
 
 
