@@ -633,3 +633,74 @@ def test_pictures_that_cannot_be_drawn_are_refused(plt, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"genshapelets\[plot\]"):
         plot_shapelet(learnt, 0)
+
+
+# ------------------------------------------------------------------ what is asked for must be there
+
+
+@pytest.fixture(scope="module")
+def classified():
+    return fit("three classes")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda e, m: e.contributions(99),
+        lambda e, m: e.top(0, answer="bump"),
+        lambda e, m: e.what_if(series=0, shapelet=-1),
+        lambda e, m: e.matches.window(99),
+        lambda e, m: e.matches.window(0, series=99),
+        lambda e, m: plot_shapelet(e, 99),
+        lambda e, m: plot_shapelet(e, 0, series=99),
+        lambda e, m: plot_metric(m, shapelet=99),
+        lambda e, m: plot_contributions(e, 0, answer=99),
+        lambda e, m: plot_series(e, 99),
+    ],
+)
+def test_a_position_that_is_not_there_is_refused_with_what_there_is(classified, ask):
+    model, X, y = classified
+    with pytest.raises(IndexError, match=r"must be a whole number from 0 to \d+; got"):
+        ask(model.explain(X), model.explain_model(X, y))
+
+
+def test_other_wrong_questions_are_refused(classified):
+    model, X, y = classified
+    explanation, learnt = model.explain(X), model.explain_model(X, y)
+    with pytest.raises(ValueError, match="rank must be from 1 to"):
+        plot_classes(learnt, rank=0)
+    with pytest.raises(TypeError, match="must be a ModelExplanation"):
+        plot_metric(explanation)
+    with pytest.raises(ValueError, match="at least one series"):
+        explanation.to_frame(series=[])
+    with pytest.raises(ValueError, match="top must be at least 1"):
+        explanation.to_frame(top=-1)
+    same = explanation.what_if(0, 0, to=explanation.predicted[0])
+    assert str(same).endswith("; that is what was asked for.")
+    with pytest.raises(ValueError, match="got 'spike' for series 1. Leave out"):
+        model.explain_model(X[:2], [y[0], "spike"])
+
+
+def test_effects_are_of_the_model_not_of_the_series_given(classified):
+    model, X, y = classified
+    whole, one = model.explain_model(X, y), model.explain_model(X[:1], y[:1])
+    np.testing.assert_array_equal(one.effect, whole.effect)
+    assert (np.abs(one.effect).max(axis=0) > 0).all()
+    present = model.classes_ == y[0]
+    top = one.ranking()[present, 0]
+    assert model.interpretability(X[:1], y[:1]).own == (one.nearest_label[top] == y[0]).mean()
+
+
+def test_one_series_is_not_a_batch(classified):
+    model, X, y = classified
+    with pytest.raises(TypeError, match="give a batch"):
+        model.explain(RaggedSeries.from_arrays(X)[0])
+
+
+def test_rows_of_a_dataframe_keep_their_names():
+    pandas = pytest.importorskip("pandas")
+    X = np.random.default_rng(0).normal(size=(8, 12))
+    table = pandas.DataFrame(X, index=[f"patient {n}" for n in range(8)])
+    model = ShapeletClassifier(n_shapelets=4, max_epochs=2, random_state=0)
+    explanation = model.fit(table, [0, 1] * 4).explain(table)
+    assert explanation.matches.names.tolist() == table.index.tolist()

@@ -16,9 +16,9 @@ def constrained(weight, owner):
     return owners.weight.tolist()
 
 
-def test_weights_of_the_wrong_sign_become_zero():
-    weight = [[-1.0, -1.0, 1.0], [1.0, -2.0, 2.0], [-3.0, 3.0, -3.0]]
-    expected = [[-1.0, 0.0, 1.0], [1.0, -2.0, 2.0], [0.0, 3.0, -3.0]]
+def test_weights_that_speak_for_another_class_become_zero():
+    weight = [[-1.0, -1.0, 1.0], [1.0, -2.0, 2.0], [-3.0, 3.0, 3.0]]
+    expected = [[-1.0, 0.0, 1.0], [1.0, -2.0, 2.0], [0.0, 3.0, 3.0]]
     assert constrained(weight, [0, 1, 2]) == expected
 
 

@@ -22,7 +22,7 @@ from genshapelets import (
     ShapeletTransformer,
     load,
 )
-from genshapelets.saving import VERSION, _digest, read_file, write_file
+from genshapelets.saving import VERSION, _digest, read_file, replace_file, write_file
 
 FIXTURE = Path(__file__).parent / "fixtures" / "model-v1.safetensors"
 SMALL = {"n_shapelets": 3, "n_knots": 4, "max_epochs": 2, "random_state": 0, "n_jobs": 1}
@@ -491,3 +491,23 @@ def test_contents_that_are_no_json(file):
 
 def test_the_public_name():
     assert genshapelets.load is load
+
+
+def test_a_read_only_file_stays(tmp_path, monkeypatch):
+    path = tmp_path / "model"
+    path.write_bytes(b"mine")
+    allowed = os.access
+    monkeypatch.setattr(os, "access", lambda place, mode: place != path and allowed(place, mode))
+    with pytest.raises(
+        PermissionError, match="cannot write .*model: the file is there and read-only"
+    ):
+        replace_file(path, b"other")
+    assert path.read_bytes() == b"mine"
+
+
+@pytest.mark.skipif(
+    not os.path.isdir("/proc/self"), reason="there is no folder that refuses all files"
+)
+def test_a_folder_that_refuses_files_is_named_with_the_file_asked_for():
+    with pytest.raises(OSError, match="cannot write /proc/model: "):
+        replace_file("/proc/model", b"")

@@ -51,7 +51,10 @@ def replace_file(path: str | os.PathLike, content: bytes) -> None:
     """Write bytes to a file, all or none of them: an older file stays until the new one is complete."""
     path = Path(path)
     check_writable(path)
-    handle, partial = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        handle, partial = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:  # which would name a file that nobody asked for
+        raise type(error)(f"cannot write {path}: {error.strerror}.") from None
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
@@ -116,6 +119,8 @@ def check_writable(path: str | os.PathLike) -> None:
         raise FileNotFoundError(f"cannot write {path}: there is no directory {path.parent}.")
     if not os.access(path.parent, os.W_OK):
         raise PermissionError(f"cannot write {path}: no permission to write in {path.parent}.")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise PermissionError(f"cannot write {path}: the file is there and read-only.")
 
 
 def check_saving(path: str | os.PathLike) -> None:

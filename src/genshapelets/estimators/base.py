@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..model import ShapeletModel, observed_moments, standardise
 from ..parallel import threads
 from ..paths import interpolate
 from ..procedures import PROCEDURES, Procedure, build
-from ..series import RaggedSeries
+from ..series import OneSeries, RaggedSeries
 from ..training import Checkpoint, Trainer
 from ..transform import Matches
 from .goals import Goal, checked_weight, one_per_series
@@ -195,7 +196,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
             torch.default_generator.manual_seed(seed)
             model, trainer = self._trained(series, goal, procedure, seed, checkpoint)
             model.requires_grad_(False).eval()
-            self.typical_features_ = _typical_features(model, series)
+            self.typical_features_, self.feature_spread_ = _usual_features(model, series)
         self.model_ = model
         self.history_ = {} if trainer is None else trainer.history
         self.n_iter_ = 0 if trainer is None else trainer.state.epoch
@@ -309,9 +310,15 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
     def _check_like_training(self, series: RaggedSeries, model: ShapeletModel) -> None:
         name = type(self).__name__
         if series.n_channels != self.n_channels_in_:
+            hint = "Give the same channels in the same order."
+            if series.n_channels == 1:
+                hint += (
+                    " (An array of two dimensions holds a univariate series in each row; a single "
+                )
+                hint += "series of several channels is X[None].)"
             raise ValueError(
                 f"X has {series.n_channels} channels, but {name} was fitted on "
-                f"{self.n_channels_in_}. Give the same channels in the same order."
+                f"{self.n_channels_in_}. {hint}"
             )
         here, there = series.channel_names, self.channel_names_
         if here is not None and there is not None and here != there:
@@ -345,6 +352,10 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
             check_parameters(self)
         if isinstance(X, RaggedSeries):
             return X
+        if isinstance(X, OneSeries):
+            raise TypeError(
+                "X is one series; give a batch, with series[[n]] rather than series[n]."
+            )
         if isinstance(X, Tensor):
             X = X.detach().cpu().numpy()
         if isinstance(X, np.ma.MaskedArray):
@@ -363,7 +374,11 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         table = validate_data(
             self, X, reset=fitting, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
         )
-        return RaggedSeries.from_arrays(table[:, None, :])
+        series = RaggedSeries.from_arrays(table[:, None, :])
+        index: Any = getattr(X, "index", None)
+        if hasattr(index, "to_numpy"):  # a dataframe's, which names its rows
+            series = replace(series, series_ids=index.to_numpy())
+        return series
 
     def _threads(self) -> AbstractContextManager[None]:
         """Let kernels use `n_jobs` threads; None: as many as torch does."""
@@ -371,11 +386,14 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         return threads(n_jobs if n_jobs > 0 else max((os.cpu_count() or 1) + 1 + n_jobs, 1))
 
 
-def _typical_features(model: ShapeletModel, series: RaggedSeries) -> NDArray[np.float64]:
-    """Mean features of the series, or of evenly many of them if there are many."""
+def _usual_features(
+    model: ShapeletModel, series: RaggedSeries
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and deviation of the features of the series, or of evenly many of them if there are many."""
     some = np.unique(np.linspace(0, len(series) - 1, TYPICAL).round().astype(np.int64))
     discrepancy = model.transform(model.paths(series[some])).discrepancy
-    return _numpy(model.features(discrepancy.double()).mean(dim=0))
+    features = _numpy(model.features(discrepancy.double()))
+    return features.mean(axis=0), features.std(axis=0)
 
 
 def _in_user_time(lengths: NDArray[np.float64], as_durations: bool) -> NDArray[Any]:

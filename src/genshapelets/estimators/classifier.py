@@ -87,9 +87,9 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         In the unit of the times; timedelta64 if these are datetimes.
     initial_lengths_ : (shapelets,) array
         What the lengths were before training.
-    typical_features_ : (shapelets,) array
+    typical_features_, feature_spread_ : (shapelets,) arrays
         Logarithms of the discrepancies, as the head weighs them: their mean over (at most a thousand
-        of) the training series. Explanations count from there.
+        of) the training series, from where explanations count, and their standard deviation.
     metric_ : (1 or shapelets, channels, channels) array
     history_ : dict of lists
         Loss, regularisation and accuracy of each epoch.

@@ -33,7 +33,13 @@ FITTED = (
     "has_datetimes_",
     "shortest_span_",
 )
-SOMETIMES = ("n_features_in_", "feature_names_in_", "initial_lengths_", "typical_features_")
+SOMETIMES = (
+    "n_features_in_",
+    "feature_names_in_",
+    "initial_lengths_",
+    "typical_features_",
+    "feature_spread_",
+)
 TARGETS = {
     "ShapeletClassifier": ("classes_",),
     "ShapeletRegressor": ("target_centre_", "target_scale_"),
@@ -163,7 +169,7 @@ def _check_sizes(estimator: ShapeletEstimator) -> None:
     n_classes = len(estimator.classes_) if isinstance(estimator, ShapeletClassifier) else 0
     if estimator.n_channels_in_ != n_channels or not estimator.shortest_span_ >= 0:
         raise ValueError(f"what was fitted does not go with {n_channels} channels")
-    for name in ("initial_lengths_", "typical_features_"):
+    for name in ("initial_lengths_", "typical_features_", "feature_spread_"):
         if np.shape(getattr(estimator, name, model.feature_mean)) != model.feature_mean.shape:
             raise ValueError(f"{name} must have one number for each shapelet")
     if n_classes and n_outputs != (n_classes if n_classes > 2 else 1):

@@ -99,13 +99,13 @@ def class_goal(
         check_classification_targets(y)
     if len(classes) < 2:
         raise ValueError(
-            f"a classifier needs at least two classes; y has one class, {_named(classes[0])}."
+            f"a classifier needs at least two classes; y has one class, {named(classes[0])}."
         )
     if counts.min() < 2:
         rare = int(counts.argmin())
         n = int(np.flatnonzero(codes == rare)[0])
         raise ValueError(
-            f"class {_named(classes[rare])} has one series only (series {n}): at least two are "
+            f"class {named(classes[rare])} has one series only (series {n}): at least two are "
             "needed to see what they share. Leave it out, or merge the class with another."
         )
     weight = sample_weight * compute_sample_weight(class_weight, y)
@@ -181,6 +181,6 @@ def _is_missing(label: Any) -> bool:
     return label is None or not isinstance(same, bool | np.bool_) or not same
 
 
-def _named(label: Any) -> str:
-    """A label as the user wrote it, not as NumPy shows it."""
+def named(label: Any) -> str:
+    """Say a label as the user wrote it, not as NumPy shows it."""
     return repr(label.item() if isinstance(label, np.generic) else label)

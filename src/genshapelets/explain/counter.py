@@ -33,6 +33,8 @@ class WhatIf:
         As it is.
     predicted : Any
         As it is.
+    asked : Any
+        What was to be predicted instead; None: any other class.
     closer, further : Turn or None
         The largest smaller discrepancy and the smallest larger one at which the prediction turns;
         None if it never does in that direction. A discrepancy cannot be smaller than 0.
@@ -42,6 +44,7 @@ class WhatIf:
     shapelet: int
     discrepancy: float
     predicted: Any
+    asked: Any
     closer: Turn | None
     further: Turn | None
 
@@ -55,7 +58,10 @@ class WhatIf:
             for turn, what in ((self.closer, "less"), (self.further, "more"))
             if turn is not None
         ]
-        return said + (", ".join(turns) or "no other fit of it alone would change that") + "."
+        never = "no other fit of it alone would change that"
+        if self.asked is not None and self.asked == self.predicted:
+            never = "that is what was asked for"
+        return said + (", ".join(turns) or never) + "."
 
 
 def turning_points(explanation: Explanation, series: int, shapelet: int, to: Any) -> WhatIf:
@@ -94,6 +100,7 @@ def turning_points(explanation: Explanation, series: int, shapelet: int, to: Any
         shapelet=shapelet,
         discrepancy=float(found.discrepancy[series, shapelet]),
         predicted=explanation.predicted[series],
+        asked=to,
         closer=None if closer is None else turn(*closer),
         further=None if further is None else turn(*further),
     )

@@ -17,7 +17,7 @@ from ..paths import Array, Index
 from .counter import WhatIf, turning_points
 from .frames import as_frame
 from .head import check_predicts, head_outputs, integrated_gradients, to_answers, weights
-from .matches import ShapeletMatches, find_matches
+from .matches import ShapeletMatches, find_matches, place
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +86,7 @@ class Explanation:
             if self.weight is None:
                 return np.stack([self.contributions(n) for n in everyone])
             return self.weight * (self.matches.features - self.baseline)[:, None, :]
+        series = place(series, len(self.predicted), "series")
         features = self.matches.features[series]
         if self.weight is not None:
             return self.weight * (features - self.baseline)
@@ -94,12 +95,18 @@ class Explanation:
 
     def chosen(self, series: int) -> int:
         """Column of `answers` that was predicted for a series."""
-        return int(self.answers[series].argmax())
+        return int(self.answers[place(series, len(self.predicted), "series")].argmax())
 
     def top(self, series: int, count: int | None = None, answer: int | None = None) -> Index:
         """Shapelets that contribute most to one answer, by default the predicted one; most first."""
-        column = self.chosen(series) if answer is None else answer
-        return np.argsort(-np.abs(self.contributions(series)[column]), kind="stable")[:count]
+        parts = self.contributions(series)[self.column(series, answer)]
+        return np.argsort(-np.abs(parts), kind="stable")[:count]
+
+    def column(self, series: int, answer: int | None = None) -> int:
+        """Column of `answers`, checked; by default that of what was predicted for a series."""
+        if answer is None:
+            return self.chosen(series)
+        return place(answer, self.answers.shape[1], "answer")
 
     def what_if(self, series: int, shapelet: int, to: Any = None) -> WhatIf:
         """Ask what would have to be true of a match for the prediction to be another.
@@ -126,6 +133,8 @@ class Explanation:
         """
         if self.weight is None:
             self.estimator.model_.linear()  # refuses, with the reason
+        series = place(series, len(self.predicted), "series")
+        shapelet = place(shapelet, self.matches.n_shapelets, "shapelet")
         return turning_points(self, series, shapelet, to)
 
     def to_frame(self, series: int | ArrayLike | None = None, top: int | None = None) -> Any:
@@ -139,7 +148,11 @@ class Explanation:
             Only so many shapelets of each series: those that contribute most to what was predicted,
             most first.
         """
+        if top is not None and top < 1:
+            raise ValueError(f"top must be at least 1; got {top}.")
         chosen = range(len(self.predicted)) if series is None else np.atleast_1d(series).tolist()
+        if not len(chosen):
+            raise ValueError("series must name at least one series; got none.")
         rows, columns, parts, own = [], [], [], []
         for n in chosen:
             contributions = self.contributions(n)

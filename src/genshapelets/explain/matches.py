@@ -103,22 +103,32 @@ class ShapeletMatches:
         span = np.where(self.series.spans > 0, self.series.spans, 1.0)[:, None]
         return (self._offset + 0.5 * self._length - first) / span
 
+    def series_of(self, shapelet: int, series: int | None = None) -> int:
+        """Position of a series, checked; by default of the one a shapelet is most similar to."""
+        shapelet = place(shapelet, self.n_shapelets, "shapelet")
+        if series is None:
+            return int(self.nearest[shapelet])
+        return place(series, len(self.series), "series")
+
     def closest(self, shapelet: int, count: int | None = None) -> Index:
         """Positions of the series that a shapelet is most similar to, most similar first."""
+        shapelet = place(shapelet, self.n_shapelets, "shapelet")
         return np.argsort(self.discrepancy[:, shapelet], kind="stable")[:count]
 
     def metric_of(self, shapelet: int) -> Array:
         """How much one shapelet looks at each channel, (channels,)."""
+        shapelet = place(shapelet, self.n_shapelets, "shapelet")
         return self.metric[shapelet if len(self.metric) > 1 else 0]
 
     def channels(self, shapelet: int, count: int | None = None) -> Index:
         """Channels that say most: heavy in the metric, and not flat in the shapelet; most first."""
+        metric = self.metric_of(shapelet)
         height = np.ptp(self.shapelets[shapelet], axis=1) / self.scale
-        return np.argsort(-self.metric_of(shapelet) * height, kind="stable")[:count]
+        return np.argsort(-metric * height, kind="stable")[:count]
 
     def window(self, shapelet: int, series: int | None = None) -> Window:
         """A shapelet over its best window of one series; by default of the most similar one."""
-        n = int(self.nearest[shapelet]) if series is None else series
+        n = self.series_of(shapelet, series)
         path = interpolate(self.series[[n]], self.centre)
         begin, length = self._offset[n, shapelet], self._length[shapelet]
         knots = np.linspace(begin, begin + length, self.shapelets.shape[2])
@@ -135,9 +145,17 @@ class ShapeletMatches:
 
     def path(self, series: int) -> tuple[NDArray[Any], Array]:
         """Times and values of a whole series, (channels, times), gaps interpolated."""
+        series = place(series, len(self.series), "series")
         own = self.series[series].times
         values = interpolate(self.series[[series]], self.centre).evaluate(own)[0]
         return self.series.to_user_time(own), values
+
+
+def place(value: Any, count: int, what: str) -> int:
+    """Check a position that a user asks for."""
+    if isinstance(value, int | np.integer) and 0 <= value < count:
+        return int(value)
+    raise IndexError(f"{what} must be a whole number from 0 to {count - 1}; got {value!r}.")
 
 
 def find_matches(estimator: ShapeletEstimator, X: Any) -> ShapeletMatches:

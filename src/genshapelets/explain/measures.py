@@ -28,7 +28,8 @@ class Interpretability:
     unique : float or None
         Share of the classes whose top shapelet is the top shapelet of no other class.
     own : float or None
-        Share of the classes whose top shapelet is most similar to a training series of that class.
+        Share of the classes, of those that are in y, whose top shapelet is most similar to a training
+        series of that class.
     closeness : float
         Discrepancy of a shapelet from its nearest training segment, divided by the mean from random
         segments of its length; mean over shapelets. 0: shapelets are pieces of the data, 1: they are
@@ -111,7 +112,8 @@ def measure(
     if learnt.classes is not None:
         top = learnt.ranking(by)[:, 0]
         unique = float((np.bincount(top)[top] == 1).mean())
-        own = float((learnt.nearest_label[top] == learnt.classes).mean())
+        present = np.isin(learnt.classes, learnt.labels)
+        own = float((learnt.nearest_label[top] == learnt.classes)[present].mean())
     random = _random_discrepancy(learnt, n_windows, np.random.default_rng(random_state))
     nearest = learnt.nearest_discrepancy
     if isinstance(learnt.explanation.estimator.model_.transform.discrepancy, ClassicalDiscrepancy):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimators.base import ShapeletEstimator
-from ..estimators.goals import one_per_series
+from ..estimators.goals import named, one_per_series
 from ..paths import Array, Index
 from .frames import as_frame
 from .local import Explanation, explain_series
@@ -24,8 +24,8 @@ class ModelExplanation:
 
     Shapelets can be ranked by two numbers. The weight :math:`w_{ck}` is that of the head on the
     logarithm of the discrepancy. The effect :math:`w_{ck} \cdot \text{std}_n(x_{nk})` is what one
-    standard deviation of that logarithm over the series does to the answer: a large weight on a
-    feature that hardly varies decides nothing. The most negative comes first: to be like this
+    standard deviation of that logarithm over the training series does to the answer: a large weight
+    on a feature that hardly varies decides nothing. The most negative comes first: to be like this
     shapelet speaks for this class.
 
     Attributes
@@ -83,10 +83,6 @@ class ModelExplanation:
         if by not in ("effect", "weight"):
             raise ValueError(f'by must be "effect" or "weight"; got {by!r}.')
         return np.argsort(self.effect if by == "effect" else self.weight, axis=1, kind="stable")
-
-    def of_shapelet(self, shapelet: int) -> int:
-        """Column of the answer that a shapelet's likeness speaks for most."""
-        return int(self.weight[:, shapelet].argmin())
 
     def to_frame(self, by: Order = "effect", top: int | None = None) -> Any:
         """Table with a row for each class and shapelet, ranked, as a ``pandas.DataFrame``.
@@ -167,7 +163,9 @@ def learnt_from(explanation: Explanation, labels: NDArray[Any]) -> ModelExplanat
     estimator, found = explanation.estimator, explanation.matches
     nearest = found.nearest
     everyone = np.arange(found.n_shapelets)
-    effect = explanation.weight * found.features.std(axis=0)
+    # Files of earlier versions hold only the deviation before training.
+    before = estimator.model_.feature_scale.double().cpu().numpy()
+    effect = explanation.weight * getattr(estimator, "feature_spread_", before)
     size = np.square(effect).sum(axis=0)
     per_shapelet = np.broadcast_to(found.metric, (found.n_shapelets, found.metric.shape[1]))
     importance = np.average(per_shapelet, axis=0, weights=size if size.any() else None)
@@ -200,6 +198,7 @@ def checked_labels(y: Any, n_series: int, estimator: ShapeletEstimator) -> NDArr
             n = strange[0]
             some = ", ".join(map(str, classes[:9])) + (", …" if len(known) > 9 else "")
             raise ValueError(
-                f"y must hold classes of the model ({some}); got {labels[n]!r} for series {n}."
+                f"y must hold classes of the model ({some}); got {named(labels[n])} for series {n}. "
+                "Leave out series of other classes."
             )
     return labels

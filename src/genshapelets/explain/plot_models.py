@@ -139,7 +139,7 @@ def plot_contributions(
     -------
     matplotlib Axes
     """
-    column = explanation.chosen(series) if answer is None else answer
+    column = explanation.column(series, answer)
     parts = explanation.contributions(series)[column]
     order = explanation.top(series, top, column)
     alike = explanation.alike[series]
@@ -255,6 +255,11 @@ def _name_ticks(ax: Any, places: Any, names: Any) -> None:
 
 
 def _metric(learnt: ModelExplanation, shapelet: int | None) -> tuple[Any, str]:
+    if not isinstance(learnt, ModelExplanation):
+        raise TypeError(
+            "learnt must be a ModelExplanation, which explain_model makes of a model and its training "
+            f"series; got {type(learnt).__name__}."
+        )
     if shapelet is None:
         return learnt.channel_importance, "the model"
     return learnt.matches.metric_of(shapelet), f"shapelet {shapelet}"

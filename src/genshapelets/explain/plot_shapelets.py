@@ -69,7 +69,7 @@ def plot_shapelet(
     'channel 0'
     """
     matches = matches_of(found)
-    n = int(matches.nearest[shapelet]) if series is None else series
+    n = matches.series_of(shapelet, series)
     channel = int(matches.channels(shapelet)[0]) if channel is None else channel
     ax = new_axes(ax, figsize=(5.5, 3.2))
     window = matches.window(shapelet, n)
@@ -108,7 +108,7 @@ def plot_channels(
     array of matplotlib Axes
     """
     matches = matches_of(found)
-    n = int(matches.nearest[shapelet]) if series is None else series
+    n = matches.series_of(shapelet, series)
     chosen = np.arange(matches.shapelets.shape[1]) if channels is None else np.atleast_1d(channels)
     own = axes is None
     axes = grid_of_axes(axes, len(chosen), 5, (2.3, 1.7))
@@ -156,7 +156,7 @@ def plot_curve(
     matches = matches_of(found)
     if matches.shapelets.shape[1] < 2:
         raise ValueError("a curve in the plane needs two channels; got one. Use plot_shapelet.")
-    n = int(matches.nearest[shapelet]) if series is None else series
+    n = matches.series_of(shapelet, series)
     ax = new_axes(ax, figsize=(3.6, 3.8))
     across, up = channels
     _, path = matches.path(n)
@@ -199,7 +199,7 @@ def plot_heat_maps(
     array of three matplotlib Axes
     """
     matches = matches_of(found)
-    n = int(matches.nearest[shapelet]) if series is None else series
+    n = matches.series_of(shapelet, series)
     n_channels = matches.shapelets.shape[1]
     axes = grid_of_axes(axes, 3, 3, (3.6, min(2.2 + 0.12 * n_channels, 7.0)))
     window = matches.window(shapelet, n)
@@ -261,6 +261,8 @@ def plot_classes(
     -------
     array of matplotlib Axes
     """
+    if not 1 <= rank <= learnt.matches.n_shapelets:
+        raise ValueError(f"rank must be from 1 to {learnt.matches.n_shapelets}; got {rank}.")
     names = ["y"] if learnt.classes is None else learnt.classes.tolist()
     own = axes is None
     axes = grid_of_axes(axes, len(names), 5, (2.6, 2.8) if plane else (3.2, 2.4))
