@@ -549,3 +549,19 @@ def test_a_head_whose_weights_are_tied(tmp_path):
     model = ShapeletClassifier(checkpoint=tmp_path / "c", **settings).fit(X, Y)
     assert_same(model, ShapeletClassifier(**settings).fit(X, Y))
     assert_same(model, ShapeletClassifier(checkpoint=tmp_path / "c", **settings).fit(X, Y))
+
+
+def test_a_full_disk_ends_no_training(tmp_path, monkeypatch):
+    path = tmp_path / "fit.ckpt"
+    options = {**SMALL, "max_epochs": 4}
+    plain = ShapeletClassifier(**options).fit(X, Y)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("genshapelets.training.write_file", full)
+    model = ShapeletClassifier(**options, checkpoint=path, checkpoint_interval=0)
+    with pytest.warns(UserWarning, match="could not be written after 1 epochs .*No space left"):
+        model.fit(X, Y)
+    assert_same(model, plain)
+    assert not path.exists()

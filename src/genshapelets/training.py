@@ -373,7 +373,10 @@ class Checkpoint:
         )
 
     def keep(self, trainer: Trainer, finished: bool = False) -> None:
-        """Write the state if the interval has passed, or at the end."""
+        """Write the state if the interval has passed, or at the end.
+
+        If that fails, as on a full disk, training goes on: an older file is still there.
+        """
         if not finished and time.monotonic() - self.kept < self.interval:
             return
         tensors = {"random/state": trainer.generator.get_state()}
@@ -388,7 +391,14 @@ class Checkpoint:
             "seed": self.seed,
             "state": vars(trainer.state),
         }
-        write_file(self.path, "checkpoint", contents, tensors)
+        try:
+            write_file(self.path, "checkpoint", contents, tensors)
+        except OSError as error:
+            warnings.warn(
+                f"the checkpoint {self.path} could not be written after {trainer.state.epoch} epochs "
+                f"({error}). Training goes on.",
+                stacklevel=2,
+            )
         self.kept = time.monotonic()
 
 
