@@ -76,17 +76,19 @@ def test_contributions_sum_and_windows_are_those_of_explain(make, tmp_path):
             assert shown["score"] == pytest.approx(explanation.answers[n, answer], rel=1e-4)
             assert [k for k, _ in parts] == explanation.top(n, 10, answer).tolist()
             for k, _ in parts:
-                near, begin, *levels = case["windows"][str(k)]
+                near, alike, begin, *levels = case["windows"][str(k)]
                 assert begin == pytest.approx(
                     (found.start[n, k] - first) / unit, rel=1e-6, abs=1e-6
                 )
-                assert near <= 1 if explanation.alike[n, k] else near >= 1
+                assert alike == explanation.alike[n, k]
+                assert near <= 1 if alike else near >= 1
                 assert len(levels) == found.level_free[k] * len(page["shown"])
     for card in page["shapelets"]:
         k = card["number"]
         assert [m for m, *_ in card["closest"]] == found.closest(k, 8).tolist()
         assert card["nearest"] == found.nearest[k]
-        assert sum(card["where"]) == (card["alike"] or len(series))
+        assert sum(card["where"]) == card["alike"] == explanation.alike[:, k].sum()
+        assert (card["mostly"] is None) == (card["alike"] == 0)
         assert card["duration"] == pytest.approx(found._length[k])
     weights = [card["weight"] for card in page["shapelets"]]
     assert sum(weights) == pytest.approx(1.0, abs=1e-3) and weights == sorted(weights)[::-1]
@@ -160,7 +162,13 @@ def test_many_classes_have_no_matrix(tmp_path):
     assert "matrix" not in page["scores"] and len(page["scores"]["classes"]) == 20
     for true, said, count in page["scores"]["pairs"]:
         assert count == ((codes == true) & (predicted == said)).sum() > 0
-    assert len(page["shapelets"][0]["pulls"]) == 6
+    effect = -model.explain_model(X, codes).effect
+    for card in page["shapelets"]:  # the strongest each way, and none that is on neither side
+        answers = [answer for answer, *_ in card["pulls"]]
+        of_this = effect[:, card["number"]]
+        order = np.argsort(-of_this, kind="stable")
+        best = [c for c in order if of_this[c] > 0][:3]
+        assert answers == best + [c for c in order if of_this[c] < 0][-3:]
 
 
 def test_one_series(plain, tmp_path):
@@ -239,7 +247,9 @@ def test_numbers_are_short():
     assert short(np.array([1.0, np.nan, 1 / 3])) == [1, None, 0.33333]
     assert short(1.7e9 + 0.25, 15) == 1700000000.25
     assert said_length(90.0, dated=True) == "1.5 minutes"
-    assert said_length(3600.0, dated=True) == "1 hour" and said_length(90.0, dated=False) == "90"
+    assert said_length(3600.0, dated=True) == "1 hour"
+    assert said_length(90.0, dated=False) == "90 time units"
+    assert said_length(1.0, dated=False) == "1 time unit"
 
 
 # ------------------------------------------------------------------ the file

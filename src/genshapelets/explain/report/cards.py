@@ -15,7 +15,7 @@ from .numbers import pack, pack_curve, resampled, said_length, short
 FEW_CHANNELS = 6  # that are drawn; of more, those that say most
 POINTS, KNOTS = 48, 40  # of a curve on a card, and of a shapelet
 CLOSEST = 8  # series
-FEW_CLASSES = 12  # of more, those that a shapelet speaks most for and against
+FEW_CLASSES, EACH_WAY = 12, 3  # of more, those that a shapelet speaks most for and against
 BINS = 20
 
 
@@ -42,7 +42,10 @@ def card(
     n = int(found.nearest[shapelet])
     alike = explanation.alike[:, shapelet]
     usual_span = float(np.median(found.series.spans))
-    where = np.clip(found.position[alike if alike.any() else slice(None), shapelet], 0.0, 1.0)
+    looked = found.metric_of(shapelet)
+    strength = looked / max(float(looked.max()), 1e-300)
+    times = _times_around(found, shapelet, n)
+    where = np.clip(found.position[alike, shapelet], 0.0, 1.0)
     return {
         "number": shapelet,
         "weight": short(weight),
@@ -53,10 +56,11 @@ def card(
         "alike": int(alike.sum()),
         "pulls": None if learnt is None else _pulls(learnt, shapelet),
         "where": np.histogram(where, BINS, (0.0, 1.0))[0].tolist(),
-        "middle": short(np.quantile(where, [0.25, 0.5, 0.75]), 3),
+        "mostly": short(np.quantile(where, [0.25, 0.75]), 3) if len(where) else None,
         "nearest": n,
-        "window": _share_of_picture(found, shapelet, n),
-        "curves": _curves(found, shapelet, n),
+        "window": _share_of_picture(found, shapelet, n, times),
+        "curves": _curves(found, shapelet, n, times, strength),
+        "strength": short(strength[shown], 3),
         "shape": [pack(row) for row in resampled(found.shapelets[shapelet][shown], KNOTS)],
         "closest": [
             [
@@ -83,24 +87,27 @@ def _pulls(learnt: ModelExplanation, shapelet: int) -> list[list[Any]]:
     effect, weight = -learnt.effect[:, shapelet], learnt.weight[:, shapelet]
     order = np.argsort(-effect, kind="stable")
     if len(order) > FEW_CLASSES:
-        order = np.concatenate([order[:3], order[-3:]])
+        spoken_for, against = order[effect[order] > 0], order[effect[order] < 0]
+        order = np.concatenate([spoken_for[:EACH_WAY], against[-EACH_WAY:]])
     return [[int(c), short(effect[c], 4), short(weight[c], 4)] for c in order]
 
 
-def _curves(found: ShapeletMatches, shapelet: int, series: int) -> list[dict[str, Any]]:
+def _curves(
+    found: ShapeletMatches, shapelet: int, series: int, times: Array, strength: Array
+) -> list[dict[str, Any]]:
     """The channels that say most: the series around the window, and the shapelet in it."""
-    times = _times_around(found, shapelet, series)
     path = interpolate(found.series[[series]], found.centre).evaluate(times)[0]
     places = (times - times[0]) / max(float(times[-1] - times[0]), 1e-300)
     window = found.window(shapelet, series).shapelet[:, :1] - found.shapelets[shapelet][:, :1]
     drawn = resampled(found.shapelets[shapelet] + window, KNOTS)
     looked = found.metric_of(shapelet)
-    most = max(float(looked.max()), 1e-300)
+    observed = ~np.isnan(found.series[series].values).all(axis=1)
     return [
         {
             "channel": int(d),
             "looked": short(looked[d], 3),
-            "strength": short(looked[d] / most, 3),
+            "strength": short(strength[d], 3),
+            "observed": bool(observed[d]),
             "path": pack_curve(places, path[d], POINTS),
             "shape": pack(drawn[d]),
         }
@@ -117,9 +124,10 @@ def _times_around(found: ShapeletMatches, shapelet: int, series: int) -> Array:
     return np.union1d([first, last], own[(own > first) & (own < last)])
 
 
-def _share_of_picture(found: ShapeletMatches, shapelet: int, series: int) -> list[float]:
+def _share_of_picture(
+    found: ShapeletMatches, shapelet: int, series: int, times: Array
+) -> list[float]:
     """Begin and end of the window, as shares of the picture's width."""
-    times = _times_around(found, shapelet, series)
     begin = found._offset[series, shapelet]
     ends = np.array([begin, begin + found._length[shapelet]])
     return short((ends - times[0]) / max(float(times[-1] - times[0]), 1e-300))

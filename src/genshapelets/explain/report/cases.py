@@ -15,6 +15,7 @@ from .numbers import pack_curve, said, short
 
 TOP = 10  # shapelets whose contributions are shown one by one
 FEWEST, MOST = 24, 2000  # points of a curve
+SCORE = 12  # digits: small parts may decide what is predicted
 CHARACTERS, BESIDES = 5.4, 48  # that a point, and a whole curve, take up
 
 
@@ -44,20 +45,20 @@ def case(
         order = np.argsort(-np.abs(parts[answer]), kind="stable")[:TOP]
         top = [[int(k), short(parts[answer, k])] for k in order]
         rest = answers[answer] - explanation.bias[answer] - sum(part for _, part in top)
-        tops.append({"answer": answer, "score": short(answers[answer], 6), "parts": top})
+        tops.append({"answer": answer, "score": short(answers[answer], SCORE), "parts": top})
         tops[-1]["rest"] = short(rest) if found.n_shapelets > TOP else None
         if explanation.probabilities is not None:
-            tops[-1]["probability"] = short(explanation.probabilities[series, answer], 3)
+            tops[-1]["probability"] = short(explanation.probabilities[series, answer], 4)
     used = sorted({k for top in tops for k, _ in top["parts"]})
     nearness = np.exp(found.features[series, used] - explanation.typical[used])
-    own = found.series[series].times
+    alike, own = explanation.alike[series], found.series[series].times
     return {
         "name": said(name),
         "first": _first(found.series, series),
         "span": short(own[-1] - own[0], 9),
         "answers": tops,
         "windows": {
-            k: [short(near, 3), *window_of(found, k, series, shown)]
+            k: [short(near, 3), bool(alike[k]), *window_of(found, k, series, shown)]
             for k, near in zip(used, nearness, strict=True)
         },
     }
@@ -103,4 +104,4 @@ def _first(series: RaggedSeries, position: int) -> Any:
     first: NDArray[Any] = series.to_user_time(series[position].times[0])
     if series.time_origin is None:
         return short(first, 15)
-    return int((first - np.datetime64(0, "ms")) / np.timedelta64(1, "ms"))
+    return short((first - np.datetime64(0, "ms")) / np.timedelta64(1, "ms"), 17)

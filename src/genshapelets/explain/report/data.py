@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...estimators.base import ShapeletEstimator
+from ...paths import Array
 from ...series import RaggedSeries
-from ..matches import ShapeletMatches
-from ..overall import ModelExplanation
 from .numbers import said, said_length, short
 
 MANY_CHANNELS = 40  # more are not all listed
@@ -44,15 +43,14 @@ def about_data(series: RaggedSeries, codes: NDArray[Any] | None, n_classes: int)
 
 
 def about_channels(
-    series: RaggedSeries, found: ShapeletMatches, learnt: ModelExplanation | None
+    series: RaggedSeries, names: tuple[str, ...], looked: Array
 ) -> list[dict[str, Any]]:
     """How much the model looks at each channel, and how often it was not observed; most first."""
-    looked = found.metric.mean(axis=0) if learnt is None else learnt.channel_importance
     order = np.argsort(-looked, kind="stable")[:MANY_CHANNELS]
     missing = np.isnan(series.values).mean(axis=0)
     return [
         {
-            "name": said(found.channel_names[d], 1000),
+            "name": said(names[d], 1000),
             "looked": short(float(looked[d])),
             "missing": short(float(missing[d])),
         }

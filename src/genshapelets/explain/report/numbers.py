@@ -35,10 +35,10 @@ def said(value: Any, width: int = 200) -> str:
 
 def said_length(value: float, dated: bool) -> str:
     """A length of time: in the unit of the times or, as seconds of dates, in one that suits it."""
-    if not dated:
-        return f"{value:.4g}"
-    number, unit = in_numbers(np.array([value * 1e9]).astype("m8[ns]"))
-    figure = f"{number[0]:.3g}"
+    number, unit = value, "time units"
+    if dated:
+        (number,), unit = in_numbers(np.array([value * 1e9]).astype("m8[ns]"))
+    figure = f"{number:.{3 if dated else 4}g}"
     return f"{figure} {unit.removesuffix('s') if figure == '1' else unit}"
 
 

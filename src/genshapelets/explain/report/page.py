@@ -15,6 +15,7 @@ ECHARTS_SHA256 = "b66b25aeb4df84e33199dc21694014d336d222cbd9deb0e5a7c14bd6aa0d0f
 
 SCRIPTS = (
     "dom",
+    "words",
     "drawings",
     "charts",
     "overview",

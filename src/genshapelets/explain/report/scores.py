@@ -31,15 +31,17 @@ def class_scores(true: Index, predicted: Index, n_classes: int) -> dict[str, Any
     recall = right / np.maximum(there, 1)
     order = np.flatnonzero(present | (said > 0))
     if len(order) > MANY_CLASSES:
+        order = np.flatnonzero(present)
         order = order[np.argsort(recall[order], kind="stable")][:MANY_CLASSES]
     scores = {
-        "accuracy": short(right.sum() / len(true)),
+        "accuracy": short(right.sum() / len(true), 9),
         "interval": short(_interval(right.sum(), len(true))),
         "guess": short(there.max() / len(true)),
-        "balanced": short(recall[present].mean()),
+        "balanced": short(recall[present].mean(), 9),
         "classes": [
             [int(c), int(there[c]), int(said[c]), int(right[c])] for c in order
         ],  # how often it was there, was said, and both
+        "cut": bool(present.sum() > MANY_CLASSES),
     }
     if n_classes <= MANY_CLASSES:
         matrix = np.zeros((n_classes, n_classes), np.int64)
@@ -54,14 +56,17 @@ def class_scores(true: Index, predicted: Index, n_classes: int) -> dict[str, Any
 
 def number_scores(true: Array, predicted: Array) -> dict[str, Any]:
     """Errors, against those of always saying the mean; no R² where all numbers are the same."""
+    same = np.ptp(true) == 0
+    size = max(float(np.abs([true, predicted]).max()), 1e-300)  # squares of large numbers overflow
+    true, predicted = true / size, predicted / size
     error = predicted - true
     spread = true - true.mean()
     known = np.square(spread).sum()
     return {
-        "r2": short(1.0 - np.square(error).sum() / known) if known > 0 else None,
-        "error": short(np.abs(error).mean()),
-        "rmse": short(np.sqrt(np.square(error).mean())),
-        "guess": short(np.abs(spread).mean()),
+        "r2": None if same else short(1.0 - np.square(error).sum() / known),
+        "error": short(size * np.abs(error).mean()),
+        "rmse": short(size * np.sqrt(np.square(error).mean())),
+        "guess": 0 if same else short(size * np.abs(spread).mean()),
     }
 
 

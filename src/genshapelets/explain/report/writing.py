@@ -20,12 +20,16 @@ from ..local import Explanation, explain_series
 from ..measures import measure
 from ..overall import ModelExplanation, checked_labels, learnt_from
 from .cards import FEW_CHANNELS, card
-from .cases import case, curves
+from .cases import SCORE, case, curves
 from .data import about_channels, about_data, about_model
 from .numbers import said, short
 from .page import as_json, asset, render
 from .scores import class_scores, number_scores
 
+TITLES = {
+    "classes": "How this model tells series apart",
+    "number": "How this model predicts a number from a series",
+}
 LARGEST = 4_800_000  # bytes that a page of no more than a thousand series takes up
 
 
@@ -54,7 +58,7 @@ def write_report(
     explanation = explain_series(estimator, series[chosen])
     predicted = explanation.predicted if predicted is None else predicted
     contents = _contents(explanation, series, chosen, true, predicted)
-    name = f"{type(estimator).__name__} report" if title is None else str(title)
+    name = TITLES[contents["kind"]] if title is None else str(title)
     room = LARGEST - sum(len(text.encode("utf-8", "replace")) for text in _besides(contents))
     contents["curves"], contents["points"] = curves(
         explanation.matches.series, np.array(contents["shown"]), room
@@ -86,7 +90,7 @@ def _contents(
         weight += np.abs(parts[explanation.chosen(position)])
         code = None if codes is None else int(codes[n])
         one = case(explanation, position, ids[n], code, shown, parts)
-        one["label"] = short(true[n]) if code is None and true is not None else code
+        one["label"] = short(true[n], SCORE) if code is None and true is not None else code
         cases.append(one)
     weight /= max(float(weight.sum()), 1e-300)
     width = 1000 if classes is None else max(200, min(10_000, 1_000_000 // len(classes)))
@@ -96,12 +100,14 @@ def _contents(
         "classes": None if classes is None else [said(name, width) for name in classes],
         "channelNames": [said(name, 200) for name in found.channel_names],
         "shown": shown.tolist(),
+        "centre": short(found.centre[shown], 9),
+        "sameScale": bool(found.scale.max() <= 4.0 * found.scale.min()),
         "data": about_data(series, codes, 0 if classes is None else len(classes)),
-        "channels": about_channels(series, found, learnt),
+        "channels": about_channels(series, found.channel_names, looked),
         "model": about_model(estimator),
         "scores": scores,
         "labelled": true is not None,
-        "bias": short(explanation.bias),
+        "bias": short(explanation.bias, SCORE),
         "refusal": refusal,
         "measures": _measures(learnt, labelled=true is not None),
         "shapelets": [

@@ -25,7 +25,7 @@ function aboutData(data) {
     ["Channels", whole(data.channels)],
     ["Times in a series", times],
     ["Length of a series", span],
-    ["Sampling", `${between}; ${evenly}`],
+    ["Sampling", most === 1 ? "one time each" : `${between}; ${evenly}`],
     ["Missing values", percent(data.missing)],
   ];
   const panel = el(

@@ -4,21 +4,17 @@ const STYLES = ["solid", "dashed", "dotted", [9, 3, 2, 3]];
 const PRINTED_WIDTH = 660;
 let printing = false;
 
-const isDark = () => {
-  const chosen = document.documentElement.dataset.theme;
-  return (
-    !printing && (chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches)
-  );
-};
-// Okabe and Ito's colours, those first that stand out on the ground.
-const palette = () =>
-  isDark()
-    ? ["#56B4E9", "#E69F00", "#CC79A7", "#F0E442", "#009E73", "#D55E00"]
-    : ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
-const ink = () =>
-  isDark()
-    ? { text: "#E9ECEE", soft: "#A5AFB8", line: "#343C44", path: "#98A3AD", panel: "#1C2227" }
-    : { text: "#1D2329", soft: "#5B6570", line: "#E3E6E8", path: "#7B848C", panel: "#FFFFFF" };
+// Colours are the style sheet's.
+const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const isDark = () => style("color-scheme") === "dark";
+const palette = () => style("--hues").split(" ");
+const ink = () => ({
+  text: style("--ink"),
+  soft: style("--soft"),
+  line: style("--line"),
+  path: style("--path"),
+  panel: style("--panel"),
+});
 
 // `option` makes the option anew each time, `describe` says it in words.
 function chart(node, height, option, describe) {
@@ -52,11 +48,18 @@ const redraw = () => charts.forEach(draw);
 const axis = (colours, more = {}) => ({
   axisLine: { lineStyle: { color: colours.line } },
   axisTick: { show: false },
-  axisLabel: { color: colours.soft, fontSize: 11, hideOverlap: true },
   splitLine: { lineStyle: { color: colours.line } },
   nameTextStyle: { color: colours.soft, fontSize: 12, align: "left" },
   ...more,
 });
+const labels = (colours, [low, high], parts) => ({
+  color: colours.soft,
+  fontSize: 11,
+  hideOverlap: true,
+  formatter: ticks(low, high, parts),
+});
+const roomFor = (say, numbers) =>
+  Math.max(48, 16 + 6.5 * Math.max(...numbers.map((value) => say(value).length)));
 const tooltip = (colours, formatter) => ({
   trigger: "axis",
   renderMode: "richText",
@@ -70,6 +73,7 @@ const tooltip = (colours, formatter) => ({
 const plainly = (text) => cut(text).replace(/[{}|]/g, " "); // which mean something in a rich text
 
 function lines(node, title, xs, curves, percentages) {
+  const [low, high] = range(curves.flatMap(([, ys]) => ys.filter((y) => y !== null)));
   chart(
     node,
     () => 240,
@@ -88,7 +92,12 @@ function lines(node, title, xs, curves, percentages) {
         itemWidth: 0,
         textStyle: { color: colours.soft },
       },
-      grid: { left: 48, right: 70, top: 40, bottom: 40 },
+      grid: {
+        left: percentages ? 48 : roomFor(ticks(low, high, 5), [low, high]),
+        right: 70,
+        top: 40,
+        bottom: 40,
+      },
       tooltip: tooltip(colours, (items) =>
         [
           `epoch ${items[0].axisValue}`,
@@ -112,11 +121,9 @@ function lines(node, title, xs, curves, percentages) {
         type: "value",
         scale: true,
         axisLine: { show: false },
-        axisLabel: {
-          color: colours.soft,
-          fontSize: 11,
-          formatter: (value) => (percentages ? percent(value) : number(value)),
-        },
+        axisLabel: percentages
+          ? { ...labels(colours, [0, 1], 1), formatter: percent }
+          : labels(colours, [low, high], 5),
       }),
       series: curves.map(([name, ys], i) => ({
         type: "line",
@@ -143,12 +150,12 @@ function scatter(node) {
     node,
     () => 380,
     (colours, hues) => ({
-      grid: { left: 60, right: 20, top: 30, bottom: 48 },
+      grid: { left: roomFor(ticks(low, high, 5), [low, high]), right: 20, top: 30, bottom: 48 },
       tooltip: {
         ...tooltip(
           colours,
           (item) =>
-            `${plainly(cases[item.dataIndex].name)}\ntrue ${number(item.data[0])}, predicted ${number(item.data[1])}`,
+            `${plainly(cases[item.dataIndex].name)}\ntrue ${target(item.data[0])}, predicted ${target(item.data[1])}`,
         ),
         trigger: "item",
       },
@@ -158,8 +165,14 @@ function scatter(node) {
         name: "true",
         nameLocation: "middle",
         nameGap: 28,
+        axisLabel: labels(colours, range(known.map(([true_]) => true_)), 5),
       }),
-      yAxis: axis(colours, { type: "value", scale: true, name: "predicted" }),
+      yAxis: axis(colours, {
+        type: "value",
+        scale: true,
+        name: "predicted",
+        axisLabel: labels(colours, range(known.map(([, predicted]) => predicted)), 5),
+      }),
       series: [
         {
           type: "scatter",
@@ -181,5 +194,5 @@ function scatter(node) {
     }),
     () =>
       `Predicted against true numbers of ${plural(known.length, "series")}; on the dashed line both are equal.`,
-  ).api.on("click", ({ dataIndex, seriesType }) => seriesType === "scatter" && pick(dataIndex));
+  ).api.on("click", ({ dataIndex, seriesType }) => seriesType === "scatter" && pick(dataIndex, true));
 }

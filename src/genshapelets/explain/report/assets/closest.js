@@ -43,17 +43,19 @@ function closest(one) {
             { class: "soft" },
             series.label === null
               ? ""
-              : [classes ? label(classes[series.label]) : number(series.label), ", "],
+              : [classes ? label(classes[series.label]) : target(series.label), ", "],
             `distance ${number(distance)}`,
           ),
           overlay(
-            zoomed(curve, window),
+            zoomed(curve, window, contents.centre[c]),
             shape,
             inside(window),
             220,
             80,
             `The shapelet over series ${cut(series.name)}`,
+            one.strength[c],
           ),
+          curve.x.length ? null : el("span", { class: "soft" }, UNSEEN),
         );
       }),
     ),
@@ -64,6 +66,11 @@ function closest(one) {
   );
   dialog.showModal();
 }
+byId("closest").addEventListener("click", ({ target, currentTarget, clientX, clientY }) => {
+  const { left, right, top, bottom } = currentTarget.getBoundingClientRect();
+  const outside = clientX < left || clientX > right || clientY < top || clientY > bottom;
+  if (target === currentTarget && outside) currentTarget.close();
+});
 // The window and half its length on both sides, as far as the series goes.
 const around = ([begin, end]) => [
   Math.max(0, begin - (end - begin) / 2),
@@ -73,11 +80,11 @@ function inside(window) {
   const [first, last] = around(window);
   return window.map((place) => (place - first) / (last - first || 1));
 }
-function zoomed(curve, window) {
+function zoomed(curve, window, unseen) {
   const [first, last] = around(window),
     xs = [first, ...curve.x.filter((x) => x > first && x < last), last];
   return {
     x: xs.map((x) => (x - first) / (last - first || 1)),
-    y: xs.map((x) => valueAt(curve, x) ?? 0),
+    y: xs.map((x) => valueAt(curve, x) ?? unseen),
   };
 }

@@ -6,11 +6,11 @@ function contributions() {
   const focused = document.activeElement?.dataset?.key,
     bias = contents.bias[answer];
   const sizes = [...asked.parts.map(([, part]) => part), asked.rest ?? 0],
-    largest = Math.max(...sizes.map(Math.abs), 1e-12);
-  const digits = decimals(largest);
+    largest = largestOf(sizes) || 1;
+  const say = amounts(sizes, largestOf([bias, asked.score]));
   const rows = asked.parts.map(([k, part]) => {
     const { begin, end } = windowOf(one, k),
-      [near] = one.windows[k],
+      [near, alike] = one.windows[k],
       from = timeAfter(one, begin),
       to = timeAfter(one, end);
     return el(
@@ -36,15 +36,15 @@ function contributions() {
       el(
         "td",
         { class: "match" },
-        near < 1 ? "fits better than usual" : "fits worse than usual",
+        alike ? "fits better than usual" : "fits worse than usual",
         el(
           "span",
           { class: "soft" },
-          `${number(near)} × the usual distance, at ${saySpan(from, to, one.span)}`,
+          `${number(near)} × the usual distance, at ${saySpan(one, from, to)}`,
         ),
       ),
       el("td", {}, tilt(part / largest)),
-      el("td", { class: "amount" }, signed(part, digits)),
+      el("td", { class: "amount" }, signed(part, say)),
     );
   });
   const line = (name, cells, kind) =>
@@ -53,7 +53,7 @@ function contributions() {
   rows.unshift(
     line(
       "Starting point: a usual training series",
-      [el("td"), el("td", { class: "amount", "data-part": bias }, signed(bias, digits))],
+      [el("td"), el("td", { class: "amount", "data-part": bias }, signed(bias, say))],
       "start",
     ),
   );
@@ -63,20 +63,20 @@ function contributions() {
         `All ${others} other shapelets together`,
         [
           el("td", {}, tilt(asked.rest / largest)),
-          el("td", { class: "amount", "data-part": asked.rest }, signed(asked.rest, digits)),
+          el("td", { class: "amount", "data-part": asked.rest }, signed(asked.rest, say)),
         ],
         "rest",
       ),
     );
   rows.push(
     line(
-      classes ? "Score of the class (logit)" : "Predicted number",
+      classes ? "Score of the class (logit): the higher, the more probable" : "Predicted number",
       [
         el("td"),
         el(
           "td",
           { class: "amount", id: "score", "data-score": asked.score },
-          signed(asked.score, digits),
+          signed(asked.score, say),
         ),
       ],
       "sum",
@@ -103,11 +103,12 @@ function contributions() {
                 "aria-pressed": String(i === state.answer),
                 onclick: () => {
                   state.answer = i;
+                  legend();
                   contributions();
                 },
               },
               label(classes[other.answer]),
-              ` ${percent(other.probability)}`,
+              ` ${probable(other.probability)}`,
             ),
           ),
         )
@@ -118,7 +119,8 @@ function contributions() {
       classes
         ? "Bars to the right speak for it, bars to the left against it, "
         : "Bars to the right raise it, bars to the left lower it, ",
-      "counted from a usual training series. A shapelet that fits worse than usual counts too: by its absence. Press a number to mark its window above.",
+      "counted from a usual training series. A shapelet that fits worse than usual counts too: by its absence. ",
+      el("span", { class: "hint" }, "Press a number to mark its window above."),
     ),
     table(
       classes ? "Contributions to the score" : "Contributions to the number",

@@ -1,7 +1,7 @@
 // Small still pictures, whose colours and lines the style sheet decides.
 const points = (xs, ys) => xs.map((x, i) => `${x.toFixed(1)},${ys[i].toFixed(1)}`).join(" ");
 
-function range(...lists) {
+function extent(...lists) {
   let low = Infinity,
     high = -Infinity;
   for (const list of lists)
@@ -9,6 +9,10 @@ function range(...lists) {
       low = Math.min(low, value);
       high = Math.max(high, value);
     }
+  return [low, high];
+}
+function range(...lists) {
+  const [low, high] = extent(...lists);
   return high > low ? [low, high] : [low - 0.5, high + 0.5];
 }
 
@@ -18,8 +22,11 @@ const evenly = (count, begin, end) =>
     (_, i) => begin + (end - begin) * (count > 1 ? i / (count - 1) : 0.5),
   );
 
+// Of a shapelet's line: pale in channels that hardly count.
+const opacity = (strength) => 0.25 + 0.75 * strength;
+
 // A shapelet over a piece of a series: both against time, which runs from 0 to 1.
-function overlay(path, shape, window, width, height, description, strength = 1) {
+function overlay(path, shape, window, width, height, description, strength) {
   const [low, high] = range(path.y, shape);
   const across = (x) => 3 + x * (width - 6);
   const up = (y) => height - 5 - ((height - 10) * (y - low)) / (high - low);
@@ -38,22 +45,31 @@ function overlay(path, shape, window, width, height, description, strength = 1) 
     svg("polyline", { class: "path", points: points(path.x.map(across), path.y.map(up)) }),
     svg("polyline", {
       class: "shape",
-      "stroke-opacity": (0.3 + 0.7 * strength).toFixed(2),
+      "stroke-opacity": opacity(strength).toFixed(2),
       points: points(evenly(shape.length, begin, end), shape.map(up)),
     }),
   );
 }
 
 // Two channels as curves in the plane; a ring marks the start of a shapelet, arrows its direction.
-function plane(path, shapes, size, description) {
+// A unit is as long across as up, unless one channel varies much more than the other.
+function plane(path, shapes, width, description) {
   const [left, right] = range(path[0], ...shapes.map((shape) => shape.curve[0]));
   const [low, high] = range(path[1], ...shapes.map((shape) => shape.curve[1]));
-  const unit = (size - 24) / Math.max(right - left, high - low);
-  const across = (x) => size / 2 + (x - (left + right) / 2) * unit;
-  const up = (y) => size / 2 - (y - (low + high) / 2) * unit;
+  const room = width - 24;
+  let units = [room / (right - left), (0.8 * room) / (high - low)];
+  if (contents.sameScale) units = units.fill(Math.min(units[0], (1.2 * room) / (high - low)));
+  const height = Math.max(24 + (high - low) * units[1], 0.4 * width);
+  const across = (x) => width / 2 + (x - (left + right) / 2) * units[0];
+  const up = (y) => height / 2 - (y - (low + high) / 2) * units[1];
   const picture = svg(
     "svg",
-    { viewBox: `0 0 ${size} ${size}`, class: "plane", role: "img", "aria-label": description },
+    {
+      viewBox: `0 0 ${width} ${height.toFixed(0)}`,
+      class: "plane",
+      role: "img",
+      "aria-label": description,
+    },
     svg("polyline", { class: "path", points: points(path[0].map(across), path[1].map(up)) }),
   );
   for (const { curve, style = "" } of shapes) {
@@ -70,6 +86,9 @@ function plane(path, shapes, size, description) {
   }
   return picture;
 }
+
+const axesOfPlane = () =>
+  el("p", { class: "channel" }, label(channelNames[0]), " across, ", label(channelNames[1]), " up");
 
 function arrow(xs, ys, share) {
   const along = [0];

@@ -20,6 +20,7 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themed);
 function print(now) {
   if (printing === now) return;
   printing = now;
+  document.documentElement.classList.toggle("printing", now);
   document.querySelectorAll("details").forEach((part) => {
     if (now) part.dataset.open = part.open;
     part.open = now || part.dataset.open === "true";

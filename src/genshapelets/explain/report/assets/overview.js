@@ -31,7 +31,7 @@ function notes() {
     said = [];
   if (cases.length < data.series) {
     said.push(
-      `Only ${whole(cases.length)} of the ${whole(data.series)} series, chosen at random${contents.labelled && classes ? " from every class" : ""}, are drawn and explained here. What is said about shapelets comes from these; counts and scores are of all series.`,
+      `Only ${whole(cases.length)} of the ${whole(data.series)} series, chosen at random${data.counts?.filter(Boolean).length <= cases.length ? " from every class" : ""}, are drawn and explained here. What is said about shapelets comes from these; counts and scores are of all series.`,
     );
   }
   if (data.times[2] > contents.points)
@@ -96,10 +96,12 @@ function classGood(scores, data) {
         ),
       ),
     );
-  const some =
-    scores.classes.length < classes.length
-      ? `The ${scores.classes.length} classes that are found least`
-      : "Class by class";
+  const some = scores.cut
+    ? `The ${scores.classes.length} classes that are found least`
+    : "Class by class";
+  const listed = scores.cut
+    ? scores.classes
+    : [...scores.classes].sort(([one], [other]) => inOrder.indexOf(one) - inOrder.indexOf(other));
   byId("good").append(
     el(
       "details",
@@ -108,7 +110,7 @@ function classGood(scores, data) {
       table(
         some,
         ["Class", "series", "found", "right when said"],
-        scores.classes.map(([c, there, said, right]) =>
+        listed.map(([c, there, said, right]) =>
           row(
             inFull(classes[c]),
             whole(there),
@@ -126,16 +128,18 @@ function confusion(matrix) {
     "tr",
     {},
     el("td", {}),
-    classes.map((name) => el("th", { scope: "col" }, label(name))),
+    inOrder.map((c) => el("th", { scope: "col" }, label(classes[c]))),
   );
-  const rows = matrix.map((counts, i) => {
-    const all = counts.reduce((sum, count) => sum + count, 0);
+  const rows = inOrder.map((i) => {
+    const counts = matrix[i],
+      all = counts.reduce((sum, count) => sum + count, 0);
     return el(
       "tr",
       {},
       el("th", { scope: "row" }, label(classes[i])),
-      counts.map((count, j) => {
-        const share = all ? count / all : 0;
+      inOrder.map((j) => {
+        const count = counts[j],
+          share = all ? count / all : 0;
         return el(
           "td",
           {
@@ -157,9 +161,8 @@ function confusion(matrix) {
       { class: "soft" },
       "Each row is a true class, each column what the model says. Right answers are on the framed diagonal.",
     ),
-    el(
-      "div",
-      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Confusion of classes" },
+    scrolling(
+      "Confusion of classes",
       el(
         "table",
         { class: "confusion" },
@@ -197,7 +200,12 @@ function numberGood(scores, data) {
       el(
         "p",
         { class: "soft" },
-        "One dot for each series that is explained below; choose one to see why. On the dashed line a prediction is exact.",
+        "One dot for each series that is explained below. On the dashed line a prediction is exact. ",
+        el(
+          "span",
+          { class: "hint" },
+          "Choose a dot to see why; the menu under “Why this prediction?” does the same.",
+        ),
       ),
       place,
     ),

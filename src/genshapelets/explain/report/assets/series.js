@@ -16,10 +16,10 @@ function why() {
     oninput: () => list(),
   });
   const only = el("input", { type: "checkbox", id: "wrong", onchange: () => list() });
-  const title = (one) =>
+  const title = (one, say) =>
     [
-      one.name,
-      one.label === null ? "" : classes ? cut(classes[one.label]) : number(one.label),
+      say(one.name),
+      one.label === null ? "" : classes ? cut(classes[one.label]) : target(one.label),
       wrong(one) ? "(mistaken)" : "",
     ]
       .filter(Boolean)
@@ -30,16 +30,17 @@ function why() {
       .map((one, n) => [one, n])
       .filter(
         ([one]) =>
-          (!only.checked || wrong(one)) && (!wanted || title(one).toLowerCase().includes(wanted)),
+          (!only.checked || wrong(one)) && (!wanted || title(one, flat).toLowerCase().includes(wanted)),
       );
     menu.replaceChildren(
       ...options.map(([one, n]) =>
-        el("option", { value: n, selected: n === state.series }, cut(title(one))),
+        el("option", { value: n, selected: n === state.series }, title(one, cutInside)),
       ),
     );
     byId("found").textContent =
       options.length === cases.length ? "" : `${plural(options.length, "series")} found`;
     if (options.length && !options.some(([, n]) => n === state.series)) pick(options[0][1]);
+    showSteps();
   }
   const step = (by) => {
     const next = menu.options[menu.selectedIndex + by];
@@ -49,7 +50,9 @@ function why() {
     el(
       "p",
       {},
-      "Choose a series to see where its most telling shapelets were found, and what each of them adds to the prediction.",
+      el("span", { class: "hint" }, "Choose a series to see "),
+      el("span", { class: "printed" }, "For one series: "),
+      "where its most telling shapelets were found, and what each of them adds to the prediction.",
     ),
     el(
       "div",
@@ -91,14 +94,13 @@ function pick(n, move = false) {
     byId("search").dispatchEvent(new Event("input"));
   }
   menu.value = n;
-  byId("previous").disabled = menu.selectedIndex <= 0;
-  byId("next").disabled = menu.selectedIndex >= menu.options.length - 1;
+  showSteps();
   const { answer, score, probability } = one.answers[0];
   const told =
     one.label === null
       ? ""
       : !classes
-        ? [" The true number is ", number(one.label), "."]
+        ? [" The true number is ", target(one.label), "."]
         : one.label === answer
           ? " That is right."
           : [" In truth it is ", el("strong", {}, label(classes[one.label])), "."];
@@ -108,18 +110,25 @@ function pick(n, move = false) {
       "p",
       {},
       "The model says ",
-      el("strong", {}, classes ? label(classes[answer]) : number(score)),
-      classes ? `, with a probability of ${percent(probability)}.` : ".",
+      el("strong", {}, classes ? label(classes[answer]) : target(score)),
+      classes ? `, with a probability of ${probable(probability)}.` : ".",
       told,
     ),
   );
   mark(
     one.answers[0].parts
       .map(([k]) => k)
-      .filter((k) => one.windows[k][0] < 1)
+      .filter((k) => one.windows[k][1])
       .slice(0, BEST),
   );
   if (move) byId("series-title").focus();
+}
+
+// A button that does nothing now stays in reach, so that focus is not lost.
+function showSteps() {
+  const { selectedIndex, options } = byId("series");
+  byId("previous").setAttribute("aria-disabled", selectedIndex <= 0);
+  byId("next").setAttribute("aria-disabled", selectedIndex >= options.length - 1);
 }
 
 function mark(marked) {
@@ -137,7 +146,7 @@ const toggle = (k) =>
 
 // Where shapelet k was found in a series: begin and end, then its values in each channel shown.
 function windowOf(one, k) {
-  const [, begin, ...levels] = one.windows[k],
+  const [, , begin, ...levels] = one.windows[k],
     { duration, shape } = cardOf.get(k);
   return {
     begin,
@@ -162,14 +171,22 @@ const swatch = (i) =>
     }),
   );
 function legend() {
+  const { parts } = cases[state.series].answers[state.answer],
+    say = amounts(parts.map(([, part]) => part));
   byId("legend").replaceChildren(
-    ...state.marked.map((k, i) => el("span", {}, swatch(i), `shapelet ${k}`)),
+    ...state.marked.map((k, i) => {
+      const part = parts.find(([other]) => other === k)?.[1];
+      const amount = part === undefined ? "" : ` (${signed(part, say)})`;
+      return el("span", {}, swatch(i), `shapelet ${k}${amount}`);
+    }),
     state.marked.length
       ? ""
       : el(
           "span",
           { class: "soft" },
-          "No shapelet that counts here fits better than usual; mark any of them below.",
+          "No shapelet that counts here fits better than usual",
+          el("span", { class: "hint" }, "; mark any of them below"),
+          ".",
         ),
   );
 }

@@ -7,7 +7,7 @@ const seriesInWords = () => {
     state.marked
       .map((k) => {
         const { begin, end } = windowOf(one, k);
-        return `Shapelet ${k} from ${saySpan(timeAfter(one, begin), timeAfter(one, end), one.span)}.`;
+        return `Shapelet ${k} from ${saySpan(one, timeAfter(one, begin), timeAfter(one, end))}.`;
       })
       .join(" ")
   );
@@ -18,27 +18,32 @@ function seriesOption(colours, hues) {
     curves = contents.curves[state.series].map(unpack);
   const each = seriesHeight() - 70,
     height = each / shown.length;
-  const windows = state.marked.map((k) => windowOf(one, k));
-  const ends = windows.map(({ end }) => timeAfter(one, end)),
-    last = Math.max(timeAt(one, 1), ...ends);
+  const from = brief(one) ? since(one) : 0;
+  const after = (length) => timeAfter(one, length) - from;
+  const windows = state.marked.map((k) => ({ ...cardOf.get(k), ...windowOf(one, k) }));
+  const last = after(Math.max(one.span, ...windows.map(({ end }) => end)));
   const series = [];
   curves.forEach(({ x, y }, c) => {
+    const unseen = !x.length;
     series.push({
+      id: `channel ${c}`,
       type: "line",
       xAxisIndex: c,
       yAxisIndex: c,
       name: plainly(channelNames[shown[c]]),
-      data: x.map((place, i) => [timeAt(one, place), y[i]]),
+      data: unseen
+        ? [0, one.span].map((length) => [after(length), contents.centre[c]])
+        : x.map((place, i) => [after(place * one.span), y[i]]),
       symbol: "circle",
       symbolSize: 4,
-      showSymbol: x.length <= 150,
-      lineStyle: { color: colours.path, width: 1.5 },
+      showSymbol: x.length <= 150 && !unseen,
+      lineStyle: { color: colours.path, width: 1.5, type: unseen ? "dotted" : "solid" },
       itemStyle: { color: colours.path },
       markArea: {
         silent: true,
         data: windows.map(({ begin, end }, i) => [
           {
-            xAxis: timeAfter(one, begin),
+            xAxis: after(begin),
             itemStyle: { color: hues[i % 6], opacity: 0.12 },
             label: {
               show: c === 0,
@@ -50,56 +55,67 @@ function seriesOption(colours, hues) {
               fontWeight: 600,
             },
           },
-          { xAxis: timeAfter(one, end) },
+          { xAxis: after(end) },
         ]),
       },
     });
-    windows.forEach(({ begin, end, shape }, i) =>
+    windows.forEach(({ begin, end, shape, strength }, i) =>
       series.push({
         type: "line",
         xAxisIndex: c,
         yAxisIndex: c,
-        name: `shapelet ${state.marked[i]}`,
         silent: true,
         showSymbol: false,
         tooltip: { show: false },
         z: 5,
-        data: evenly(shape[c].length, timeAfter(one, begin), timeAfter(one, end)).map((time, j) => [
+        data: evenly(shape[c].length, after(begin), after(end)).map((time, j) => [
           time,
           shape[c][j],
         ]),
-        lineStyle: { color: hues[i % 6], width: 4, type: STYLES[i % 4] },
+        lineStyle: {
+          color: hues[i % 6],
+          width: 4,
+          type: STYLES[i % 4],
+          opacity: opacity(strength[c]),
+        },
         itemStyle: { color: hues[i % 6] },
       }),
     );
   });
   const bottom = (c) => c === shown.length - 1;
+  const reach = curves.map(({ x, y }, c) =>
+    range(x.length ? y : [contents.centre[c]], ...windows.map(({ shape }) => shape[c])),
+  );
+  const left = Math.max(...reach.map((ends) => roomFor(ticks(...ends, 3), ends)));
   return {
-    grid: shown.map((_, c) => ({ left: 52, right: 18, top: 26 + c * height, height: height - 30 })),
+    grid: shown.map((_, c) => ({ left, right: 18, top: 26 + c * height, height: height - 30 })),
     tooltip: tooltip(colours, (items) =>
       [
-        sayTime(items[0].data[0], one.span),
-        ...items
-          .filter((item) => !item.seriesName.startsWith("shapelet "))
-          .map((item) => `${item.seriesName}: ${number(item.data[1])}`),
+        sayTime(one, items[0].data[0] + from),
+        ...curves.flatMap(({ x }, c) =>
+          items
+            .filter((item) => item.seriesId === `channel ${c}`)
+            .map(({ seriesName, data }) => {
+              const value = x.length ? ticks(...reach[c], 100)(data[1]) : UNSEEN;
+              return `${seriesName}: ${value}`;
+            }),
+        ),
       ].join("\n"),
     ),
     axisPointer: { link: [{ xAxisIndex: "all" }] },
     xAxis: shown.map((_, c) =>
       axis(colours, {
         gridIndex: c,
-        type: dated ? "time" : "value",
-        min: one.first,
+        type: dated && !brief(one) ? "time" : "value",
+        min: after(0),
         max: last,
         splitLine: { show: false },
         axisLabel: {
+          ...labels(colours, [after(0), last], 5),
+          ...(dated && !brief(one) ? { formatter: undefined } : {}),
           show: bottom(c),
-          color: colours.soft,
-          fontSize: 11,
-          hideOverlap: true,
-          formatter: dated ? undefined : number,
         },
-        name: bottom(c) ? "time" : "",
+        name: !bottom(c) ? "" : brief(one) ? sinceInWords(one) : "time",
         nameLocation: "middle",
         nameGap: 26,
       }),
@@ -111,9 +127,11 @@ function seriesOption(colours, hues) {
         scale: true,
         splitNumber: 3,
         axisLine: { show: false },
-        name: channelNames.length > 1 ? cut(channelNames[d]) : "",
+        name:
+          (channelNames.length > 1 ? cut(channelNames[d]) : "") +
+          (curves[c].x.length ? "" : ` (${UNSEEN})`),
         nameGap: 8,
-        axisLabel: { color: colours.soft, fontSize: 11, hideOverlap: true, formatter: number },
+        axisLabel: labels(colours, reach[c], 3),
       }),
     ),
     series,
@@ -129,12 +147,13 @@ function seriesInPlane() {
     style: `--hue:${palette()[i % 6]};--dash:${dashes[i % 4]}`,
   }));
   byId("in-plane").replaceChildren(
-    el("p", { class: "channel" }, "The same in the plane of both channels"),
+    el("p", { class: "channel" }, "The same in the plane"),
     plane(
-      curves.map((curve) => places.map((place) => valueAt(curve, place) ?? 0)),
+      curves.map((curve, c) => places.map((place) => valueAt(curve, place) ?? contents.centre[c])),
       shapes,
       320,
       `Series ${cut(one.name)} in the plane, with the shapelets marked`,
     ),
+    axesOfPlane(),
   );
 }

@@ -16,7 +16,7 @@ function looks() {
             "select",
             { id: "order", onchange: (event) => order(event.target.value) },
             el("option", { value: "" }, "anything (most important first)"),
-            classes.slice(0, 500).map((name, c) => el("option", { value: c }, cut(name))),
+            inOrder.slice(0, 500).map((c) => el("option", { value: c }, cut(classes[c]))),
           ),
         )
       : null;
@@ -24,7 +24,11 @@ function looks() {
     el(
       "p",
       {},
-      "Each shapelet is drawn as a thick line over the series in which it is found best (thin line). The shaded part is where it was laid. Choose one to see the series that come closest to it.",
+      "Each shapelet is drawn as a thick line over the series in which it is found best (thin line). The shaded part is where it was laid. ",
+      channelNames.length > 1
+        ? "The percentage beside a channel says how much of the comparison is in that channel. Where a line is pale the channel hardly counts, and need not match. "
+        : "",
+      el("span", { class: "hint" }, "Choose one to see the series that come closest to it."),
     ),
     contents.refusal
       ? el(
@@ -40,7 +44,7 @@ function looks() {
   ]);
   const made = new Map(shapelets.map((one) => [one, card(one)]));
   function order(answer) {
-    const pull = (one) => one.pulls.find(([c]) => c === Number(answer))?.[1] ?? -Infinity;
+    const pull = (one) => one.pulls.find(([c]) => c === Number(answer))?.[1] ?? 0;
     const sorted =
       answer === "" ? shapelets : [...shapelets].sort((one, other) => pull(other) - pull(one));
     grid.replaceChildren(...sorted.map((one) => made.get(one)));
@@ -79,16 +83,52 @@ function card(one) {
       one.levelFree ? "; its level does not count" : "",
       `. It makes up ${percent(one.weight)} of all contributions.`,
     ),
-    one.pulls
-      ? pulls(
-          one,
-          one.pulls.length > 7 ? [...one.pulls.slice(0, 3), ...one.pulls.slice(-3)] : one.pulls,
-        )
-      : null,
-    el("p", { class: "soft where" }, occurs(one)),
+    one.pulls ? pulls(one, one.pulls.length > 7 ? strongest(one.pulls) : one.pulls) : null,
+    occurrences(one),
+  );
+}
+
+// Effects below this are as good as none.
+const allPulls = shapelets.flatMap((one) => one.pulls ?? []);
+const SLIGHT = 1e-3 * Math.max(...allPulls.map(([, effect]) => Math.abs(effect)));
+const strongest = (pulls) => [
+  ...pulls.filter(([, effect]) => effect > 0).slice(0, 3),
+  ...pulls.filter(([, effect]) => effect < 0).slice(-3),
+];
+
+function claim(one) {
+  if (!one.pulls) return "";
+  const spokenFor = one.pulls.filter(([, effect]) => effect > SLIGHT),
+    against = one.pulls.filter(([, effect]) => effect < -SLIGHT).reverse();
+  if (!classes)
+    return spokenFor.length
+      ? "Raises the number"
+      : against.length
+        ? "Lowers the number"
+        : "Hardly matters";
+  const name = ([answer]) => el("strong", {}, label(classes[answer]));
+  if (spokenFor.length)
+    return [spokenFor.length > 1 ? "Speaks most for " : "Speaks for ", name(spokenFor[0])];
+  const worst = against.slice(0, 2).flatMap((pull, i) => [i ? " and " : "", name(pull)]);
+  if (against.length > 2) return ["Speaks for no class, most against ", ...worst];
+  return against.length ? ["Speaks against ", ...worst] : "Speaks for no class";
+}
+
+function occurrences({ alike, mostly, where }) {
+  if (!alike) return el("p", { class: "soft where" }, "No series here has it better than usual.");
+  const [low, high] = mostly.map((share) => Math.round(100 * share));
+  return [
+    el(
+      "p",
+      { class: "soft where" },
+      `${plural(alike, "series")} here ${alike === 1 ? "has" : "have"} it better than usual. `,
+      "There the middle of its window is ",
+      low === high ? `mostly at ${low} %` : `mostly between ${low} and ${high} %`,
+      " of the way.",
+    ),
     histogram(
-      one.where,
-      `Where in a series it is found, from start to end: ${one.where.join(", ")} series`,
+      where,
+      `Where in a series it is found, from start to end: ${where.join(", ")} series`,
     ),
     el(
       "p",
@@ -96,19 +136,7 @@ function card(one) {
       el("span", {}, "start of the series"),
       el("span", {}, "end"),
     ),
-  );
-}
-
-function claim(one) {
-  if (!one.pulls) return "";
-  const [answer, effect] = one.pulls[0];
-  if (classes) return ["Speaks for ", el("strong", {}, label(classes[answer]))];
-  return effect > 0 ? "Raises the number" : "Lowers the number";
-}
-
-function occurs({ middle, alike }) {
-  const [low, centre, high] = middle.map((share) => Math.round(100 * share));
-  return `${plural(alike, "series")} here ${alike === 1 ? "has" : "have"} it better than usual, mostly ${low === high ? `at ${centre} %` : `between ${low} and ${high} %`} of the way.`;
+  ];
 }
 
 function pictures(one) {
@@ -136,6 +164,7 @@ function pictures(one) {
             {},
             el("p", { class: "channel" }, label(name), ` · ${percent(curve.looked)}`),
             picture,
+            curve.observed ? null : el("p", { class: "channel" }, UNSEEN),
           );
     }),
   );
@@ -147,7 +176,7 @@ function pictures(one) {
       {},
       "Over series ",
       label(nearest),
-      told === null ? "" : [" (", classes ? label(classes[told]) : number(told), ")"],
+      told === null ? "" : [" (", classes ? label(classes[told]) : target(told), ")"],
       channelNames.length > one.curves.length
         ? `, in ${one.curves.length} of ${channelNames.length} channels`
         : "",
@@ -162,7 +191,7 @@ function inPlane(one) {
   return el(
     "div",
     { class: "in-plane" },
-    el("p", { class: "channel" }, "both, in the plane"),
+    axesOfPlane(),
     plane(
       paths.map((path) => places.map((place) => valueAt(path, place))),
       [{ curve: one.curves.map((curve) => values(curve.shape)) }],
@@ -173,27 +202,28 @@ function inPlane(one) {
 }
 
 function pulls(one, some, weights = false) {
-  const largest = Math.max(...one.pulls.map(([, effect]) => Math.abs(effect)), 1e-12),
-    digits = decimals(largest);
-  const said = classes
-    ? "When it fits better, the score of a class moves by"
-    : "When it fits better, the number moves by";
-  const most = some.length < (classes?.length ?? 1) ? " (strongest three each way)" : "";
+  const effects = one.pulls.map(([, effect]) => effect),
+    largest = largestOf(effects) || 1,
+    say = amounts(effects);
+  const clearly = "When it fits clearly better (by one standard deviation), ";
+  const said = clearly + (classes ? "the score of a class moves by" : "the number moves by");
+  const most =
+    some.length < (classes?.length ?? 1) ? ` (strongest of ${whole(classes.length)} classes)` : "";
   return el(
     "div",
     { class: "pulls" },
-    el("p", { class: "soft" }, said, most),
     table(
-      said,
-      [classes ? "class" : "", "", "", ...(weights ? ["weight on the log distance"] : [])],
+      `What shapelet ${one.number} speaks for`,
+      [classes ? "class" : "", "", "moves by", ...(weights ? ["weight on the log distance"] : [])],
       some.map(([answer, effect, weight]) =>
         row(
           classes ? label(classes[answer]) : "number",
           tilt(effect / largest),
-          signed(effect, digits),
+          signed(effect, say),
           ...(weights ? [number(weight)] : []),
         ),
       ),
+      { caption: said + most },
     ),
   );
 }
