@@ -6,6 +6,7 @@ import re
 import numpy as np
 
 from genshapelets import RaggedSeries, ShapeletClassifier, ShapeletRegressor
+from genshapelets.explain.report.page import render
 
 QUICK = {"n_shapelets": 12, "max_epochs": 6, "random_state": 0, "n_jobs": 1}
 HOSTILE = [
@@ -65,3 +66,12 @@ def contents_of(page):
     return json.loads(
         re.search(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.S)[1]
     )
+
+
+def altered(page, change):
+    """The same page with other contents, as data that are tedious to make would give them."""
+    contents = contents_of(page)
+    change(contents)
+    other = page.with_name(f"altered {page.name}")
+    other.write_bytes(render("Altered", contents))
+    return other

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from pages import HOSTILE, QUICK, STRANGE, contents_of, dated, hostile, ragged, waves
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics import balanced_accuracy_score, confusion_matrix
+from sklearn.metrics import balanced_accuracy_score, confusion_matrix, r2_score
 from torch import nn
 
 from genshapelets import RaggedSeries, ShapeletClassifier, ShapeletTransformer, load
 from genshapelets.explain.report.numbers import LEVELS, pack, pack_curve, said_length, short, thin
 from genshapelets.explain.report.page import ECHARTS_SHA256, ECHARTS_VERSION
+from genshapelets.explain.report.scores import class_scores, number_scores
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +118,58 @@ def test_numbers(tmp_path):
     assert "hours" in page["shapelets"][0]["length"] or "days" in page["shapelets"][0]["length"]
     constant = report(model, tmp_path, series, np.full(len(y), 100.0))
     assert constant["scores"]["r2"] is None
+
+
+@pytest.mark.parametrize("size", [1e-12, 1.0, 1e200])
+def test_errors_of_numbers_of_any_size(size):
+    true, predicted = np.array([1.0, 2.0, 4.0]), np.array([1.5, 2.0, 3.0])
+    scores = number_scores(size * true, size * predicted)
+    assert scores["r2"] == pytest.approx(r2_score(true, predicted), rel=1e-4)
+    assert scores["error"] == pytest.approx(size * 0.5)
+    assert scores["rmse"] == pytest.approx(size * np.sqrt(1.25 / 3), rel=1e-4)
+
+
+def test_no_r2_where_all_numbers_are_the_same():
+    same = number_scores(np.full(7, 0.1), np.linspace(0.0, 0.2, 7))  # whose mean is not quite 0.1
+    assert same["r2"] is None and same["guess"] == 0
+
+
+def test_only_classes_that_are_there_are_found_least():
+    codes = np.arange(30)
+    said = class_scores(codes[:2].repeat(9), codes[2:20], 30)
+    assert not said["cut"] and [c for c, *_ in said["classes"]] == list(range(20))
+    few = class_scores(codes[:2].repeat(14), codes[2:30], 30)
+    assert not few["cut"] and [c for c, *_ in few["classes"]] == [0, 1]
+    many = class_scores(codes[:25], codes[1:26], 30)
+    assert many["cut"] and len(many["classes"]) == 20
+    assert class_scores(np.zeros(10**6, int), np.arange(10**6) // 999_999, 2)["accuracy"] < 1
+
+
+def test_what_is_drawn_of_channels(tmp_path):
+    model, series, y = hostile()
+    page = report(model, tmp_path, series, y)
+    found = model.explain(series).matches
+    assert page["centre"] == pytest.approx(found.centre, rel=1e-6)
+    assert page["sameScale"] == (found.scale.max() <= 4.0 * found.scale.min())
+    for card in page["shapelets"]:
+        looked = found.metric_of(card["number"])
+        assert card["strength"] == pytest.approx(looked / looked.max(), abs=1e-3)
+        assert all(curve["observed"] for curve in card["curves"])
+    unseen = np.stack([one.values for one in series])
+    unseen[:, 1] = np.nan
+    page = report(model, tmp_path, unseen)
+    assert {len(curves[1][2]) for curves in page["curves"]} == {0}
+    seen = {(c["channel"], c["observed"]) for card in page["shapelets"] for c in card["curves"]}
+    assert seen == {(0, True), (1, False)}
+
+
+def test_microseconds_are_kept(tmp_path):
+    X, codes = waves(n_channels=1)
+    times = np.datetime64("2024-03-01T12:00:00.000250") + 5 * np.arange(30).astype("m8[us]")
+    model = ShapeletClassifier(**QUICK).fit(RaggedSeries.from_arrays(X, times), codes)
+    page = report(model, tmp_path, RaggedSeries.from_arrays(X, times))
+    assert page["cases"][0]["first"] == 1709294400000.25
+    assert page["cases"][0]["span"] == pytest.approx(145e-6)
 
 
 def test_without_labels(plain, tmp_path):
@@ -289,6 +342,7 @@ def test_the_same_model_and_data_give_the_same_bytes(plain, tmp_path):
         for one, name in [(model, "a"), (model, "b"), (load(tmp_path / "model"), "c")]
     ]
     assert written[0] == written[1] == written[2]
+    assert b"<title>How this model tells series apart</title>" in written[0]
 
 
 def test_an_older_page_stays_until_the_new_one_is_complete(plain, tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from pages import HOSTILE, STRANGE, dated, hostile, ragged
+from pages import HOSTILE, STRANGE, altered, dated, hostile, ragged
 
 REQUIRED = os.environ.get("GENSHAPELETS_BROWSER") == "required"
 FLAGS = [
@@ -59,14 +59,15 @@ def visit(browser, reports):
     """Open a report; afterwards, see to it that nothing was complained of or fetched."""
     complaints, requests, pages = [], [], []
 
-    def visit(name, viewport=DESKTOP, **options):
+    def visit(name, viewport=DESKTOP, change=None, **options):
+        file = reports[name][2] if change is None else altered(reports[name][2], change)
         page = browser.new_page(viewport=viewport, **options)
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("dialog", lambda dialog: complaints.append(f"dialog {dialog.message}"))
         page.on("request", lambda request: requests.append(request.url))
-        page.goto(reports[name][2].as_uri())
-        pages.append((page, reports[name][2].as_uri()))
+        page.goto(file.as_uri())
+        pages.append((page, file.as_uri()))
         return page
 
     yield visit
@@ -188,6 +189,136 @@ def test_a_shapelet_shows_its_closest_series(visit, reports, name):
     assert page.evaluate("document.activeElement.id") == "series-title"
 
 
+def texts(page, place):
+    return page.locator(place).all_text_contents()
+
+
+def test_what_shapelets_are_said_to_speak_for(visit):
+    effects = [[0.5, 0.0, -0.2], [0.5, 0.4, -1.0], [0.0, -0.1, -0.2], [-0.1, -0.2, -0.3], [0.0] * 3]
+
+    def change(contents):
+        contents["classes"] = ["10", "9", "b"]
+        for card, of_class in zip(contents["shapelets"], effects):
+            card["pulls"] = [[c, effect, -effect] for c, effect in enumerate(of_class)]
+        contents["shapelets"][1] |= {"alike": 0, "where": [0] * 20, "mostly": None}
+
+    page = visit("hostile", change=change)
+    assert texts(page, ".card .claim")[:5] == [
+        "Speaks for 10",
+        "Speaks most for 10",
+        "Speaks against b and 9",
+        "Speaks for no class, most against b and 9",
+        "Speaks for no class",
+    ]
+    assert texts(page, ".confusion thead th") == ["9", "10", "b"] == texts(page, "tbody th")[:3]
+    assert texts(page, "#order option")[1:] == ["9", "10", "b"]
+    where = texts(page, ".card .where")
+    assert where[1] == "No series here has it better than usual."
+    assert "the middle of its window is mostly" in where[0]
+    assert page.locator(".card").nth(1).locator(".histogram").count() == 0
+
+
+def test_of_many_classes_the_strongest_are_shown(visit):
+    def change(contents):
+        contents["classes"] = [f"c{c}" for c in range(9)]
+        contents["scores"], contents["data"]["counts"] = None, None
+        effects = [0.5, *[0.0] * 4, -0.1, -0.2, -0.3, -0.4]
+        for card in contents["shapelets"]:
+            card["pulls"] = [[c, effect, -effect] for c, effect in enumerate(effects)]
+
+    card = visit("hostile", change=change).locator(".card").first
+    assert "strongest of 9 classes" in card.locator("caption").inner_text()
+    names = card.locator("tbody th").all_inner_texts()
+    assert names == ["c0", "c6", "c7", "c8"]
+
+
+def test_numbers_of_a_regressor_are_as_fine_as_they_differ(visit):
+    def change(contents):
+        contents["bias"] = [bias + 1e6 for bias in contents["bias"]]
+        contents["shapelets"][0]["pulls"] = [[0, 0, 0]]
+        for case in contents["cases"]:
+            case["label"] += 1e6
+            case["answers"][0]["score"] += 1e6
+
+    page = visit("dated", change=change)
+    assert texts(page, ".card .claim")[0] == "Hardly matters"
+    _, total, score = rows_shown(page)
+    assert page.locator("#score").inner_text() == f"+{score:,.2f}"
+    assert "1,000,100" in page.locator("#verdict").inner_text()
+    assert len(set(labels_of(page, "#good .chart"))) > 3
+    page.locator('#good .chart path[fill-opacity="0.55"]').last.click()
+    assert page.evaluate("document.activeElement.id") == "series-title"
+    assert page.locator("#series-title").inner_text() != "Series 0"
+
+
+def labels_of(page, place):
+    """Numbers on the horizontal axis of a chart, the lowest letters in it."""
+    return page.locator(f"{place} text").evaluate_all(
+        """letters => {
+          const low = letters.map(node => [Math.round(node.getBoundingClientRect().top), node]);
+          const tops = low.filter(([, node]) => /\\d/.test(node.textContent)).map(([top]) => top);
+          const lowest = Math.max(...tops.filter(top => tops.filter(t => t === top).length > 2));
+          return low.filter(([top]) => top === lowest).map(([, node]) => node.textContent);
+        }"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "span", "name"),
+    [(1.7e9, 30.0, "ragged"), (100.0, 3e-5, "ragged"), (1709294400000.25, 1e-4, "dated")],
+    ids=["unix", "short", "microseconds"],
+)
+def test_times_are_told_apart(visit, first, span, name):
+    def change(contents):
+        shrink = span / contents["cases"][0]["span"]
+        for case in contents["cases"]:
+            case["first"], case["span"] = first, case["span"] * shrink
+            for window in case["windows"].values():
+                window[2] *= shrink
+        for card in contents["shapelets"]:
+            card["duration"] *= shrink
+
+    page = visit(name, change=change)
+    labels = labels_of(page, "#series-chart")
+    assert len(labels) > 3 and len(set(labels)) == len(labels)
+    said = texts(page, "#contributions .match .soft")[0].split(", at ")[1]
+    begin, end = said.split(" ms since ")[0].split(" to ")
+    assert begin != end and "e+" not in said
+    if name == "dated":
+        since = "ms since 2024-03-01 12:00:00.000"
+        assert said.endswith(since) and float(begin) >= 0.25
+        assert since in texts(page, "#series-chart text")
+
+
+def test_channels_that_are_not_observed_or_hardly_count(visit):
+    def change(contents):
+        contents["centre"][1], contents["sameScale"] = 0.01, False
+        for n, curves in enumerate(contents["curves"]):
+            curves[1][0], curves[1][1] = curves[1][0] / 100, curves[1][1] / 100
+            if n == 0:
+                curves[1] = [0, 0, "", ""]
+        for card in contents["shapelets"]:
+            card["strength"] = [0.0, 1.0]
+            card["shape"][1][:2] = [-0.01, 0.02]
+        contents["channelNames"] = ["shapelet 1", "fever"]
+
+    page = visit("hostile", change=change)
+    note = "not observed; taken as its mean"
+    assert f"fever ({note})" in texts(page, "#series-chart text")
+    assert page.locator('#series-chart path[stroke-opacity="0.25"]').count() > 0
+    across, up = page.locator("#in-plane .drawn").first.evaluate(
+        "drawn => [drawn.getBBox().width, drawn.getBBox().height]"
+    )
+    assert up > across / 4 and "shapelet 1 across, fever up" in texts(page, "#in-plane p")
+    page.locator("#series-chart").hover()
+    page.locator("#series-chart text", has_text="shapelet 1: ").wait_for()
+    page.locator(".card .open", has_text="Shapelet").first.click()
+    listed = page.locator("#closest li")
+    for n in range(listed.count()):
+        told = listed.nth(n).inner_text()
+        assert (note in told) == (listed.nth(n).get_attribute("data-series") == "0")
+
+
 def test_hostile_names_show_as_text(visit, reports):
     page = visit("hostile")
     shown = page.locator("#good .confusion tbody th").all_inner_texts()
@@ -219,15 +350,60 @@ def test_searching_and_only_mistakes(visit):
     assert page.locator("#series-title").inner_text() == "Series 23"
     page.locator("#search").fill("no such thing")
     assert "0 series found" in page.locator("#found").inner_text()
+    assert steps(page) == ["true", "true"]
+    page.locator("#search").fill("")
+    assert steps(page) == ["false", "true"]  # at the last of all series
+    page.locator("#previous").click()
+    page.locator("#next").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    assert page.locator("#series-title").inner_text() == "Series 23"
+    assert page.evaluate("document.activeElement.id") == "next"
+
+
+def steps(page):
+    return [page.locator(place).get_attribute("aria-disabled") for place in ("#previous", "#next")]
+
+
+def test_long_names_leave_room_for_the_class(visit):
+    def change(contents):
+        for n, case in enumerate(contents["cases"]):
+            case["name"] = f"{'patient of the seventh ward ' * 3}{n}"
+
+    options = texts(visit("ragged", change=change), "#series option")
+    assert len(set(options)) == len(options) == 24
+    assert options[0].startswith("patient of") and " · left" in options[0]
 
 
 def test_print_is_light_and_complete(visit):
-    page = visit("hostile", color_scheme="dark")
+    def change(contents):  # more classes than fit a page at full size
+        contents["classes"] += [f"class number {c}" for c in range(12)]
+        contents["data"]["counts"] += [0] * 12
+        contents["scores"]["matrix"] = [[100] * 15] * 15
+
+    page = visit("hostile", color_scheme="dark", change=change)
     page.emulate_media(media="print")
     page.wait_for_function("document.querySelector('details').open")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.locator(".card:visible").count() == page.locator(".card").count() == 12
     assert not page.locator("nav").is_visible() and not page.locator("#next").is_visible()
+    assert not page.locator(".hint:visible").count()
+    sizes = [
+        float(
+            page.locator(place).first.evaluate(
+                "node => parseFloat(getComputedStyle(node).fontSize)"
+            )
+        )
+        for place in ("#good .soft", "#good .tile p:not(.figure, .soft)")
+    ]
+    assert sizes[0] < sizes[1] < 14
+    for width in (718, 1047):  # of A4, upright and across
+        page.set_viewport_size({"width": width, "height": 900})
+        cut = page.locator(".chart, .confusion").evaluate_all(
+            """nodes => nodes.filter(node => node.scrollWidth > node.clientWidth + 1
+              || node.getBoundingClientRect().right > innerWidth).length"""
+        )
+        assert cut == 0
     assert len(page.pdf(format="A4")) > 10_000
     page.emulate_media(media="screen")
     page.wait_for_function("!document.querySelector('details').open")
@@ -248,3 +424,38 @@ def test_the_page_can_be_used_without_seeing_it(visit):
     assert page.locator("table:not(:has(caption))").count() == 0
     assert page.locator("html").get_attribute("lang") == "en"
     assert page.locator("#verdict").get_attribute("aria-live") == "polite"
+
+
+def test_only_what_can_be_scrolled_takes_focus(visit):
+    page = visit("ragged")
+    assert page.locator("[role=region][tabindex]").count() == 0
+    captions = texts(page, ".card caption")
+    assert all(text.startswith("When it fits clearly better") for text in captions)
+    page.set_viewport_size({"width": 250, "height": 900})
+    page.wait_for_selector("#contributions .scroll[tabindex='0'][role=region]")
+    names = page.locator("[role=region][tabindex]").evaluate_all(
+        "regions => regions.map(region => region.getAttribute('aria-label'))"
+    )
+    assert len(set(names)) == len(names)
+
+
+def test_a_click_beside_the_dialog_closes_it(visit):
+    page = visit("hostile")
+    page.locator(".card .open").first.click()
+    page.locator("#closest").click(position={"x": 8, "y": 8})
+    assert page.locator("#closest").is_visible()
+    page.mouse.click(4, 4)
+    assert not page.locator("#closest").is_visible()
+
+
+def test_forced_colours_keep_what_colours_say(visit):
+    page = visit("hostile", forced_colors="active")
+
+    def look(place, what):
+        return page.locator(place).first.evaluate(f"node => getComputedStyle(node).{what}")
+
+    ground = look("body", "backgroundColor")
+    assert look(".tilt.for > span", "backgroundColor") != ground
+    assert look(".tilt.against > span", "borderTopWidth") == "2px"
+    assert look(".mark[aria-pressed=true]", "backgroundColor") != ground
+    assert look(".confusion .hit", "outlineStyle") == "solid"

@@ -45,18 +45,18 @@ function draw({ node, api, height, option, describe }) {
 }
 
 const redraw = () => charts.forEach(draw);
+const lettering = (colours) => ({ color: colours.soft, fontSize: 11, hideOverlap: true });
+const labels = (colours, [low, high], parts) => ({
+  ...lettering(colours),
+  formatter: ticks(low, high, parts),
+});
 const axis = (colours, more = {}) => ({
   axisLine: { lineStyle: { color: colours.line } },
   axisTick: { show: false },
+  axisLabel: lettering(colours),
   splitLine: { lineStyle: { color: colours.line } },
   nameTextStyle: { color: colours.soft, fontSize: 12, align: "left" },
   ...more,
-});
-const labels = (colours, [low, high], parts) => ({
-  color: colours.soft,
-  fontSize: 11,
-  hideOverlap: true,
-  formatter: ticks(low, high, parts),
 });
 const roomFor = (say, numbers) =>
   Math.max(48, 16 + 6.5 * Math.max(...numbers.map((value) => say(value).length)));
@@ -122,7 +122,7 @@ function lines(node, title, xs, curves, percentages) {
         scale: true,
         axisLine: { show: false },
         axisLabel: percentages
-          ? { ...labels(colours, [0, 1], 1), formatter: percent }
+          ? { ...lettering(colours), formatter: percent }
           : labels(colours, [low, high], 5),
       }),
       series: curves.map(([name, ys], i) => ({

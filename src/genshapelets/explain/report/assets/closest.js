@@ -1,10 +1,7 @@
 // The series closest to a shapelet, in a dialog.
 function closest(one) {
   const dialog = byId("closest");
-  const best = shown.findIndex(
-    (d) => d === [...one.curves].sort((a, b) => b.strength - a.strength)[0].channel,
-  );
-  const c = Math.max(best, 0);
+  const c = one.strength.indexOf(Math.max(...one.strength));
   dialog.replaceChildren(
     el(
       "div",
@@ -62,7 +59,7 @@ function closest(one) {
     channelNames.length > 1
       ? el("p", { class: "soft" }, "Drawn in ", label(channelNames[shown[c]]), ".")
       : "",
-    one.pulls ? pulls(one, one.pulls, true) : "",
+    pulls(one, one.pulls, true) ?? "",
   );
   dialog.showModal();
 }

@@ -82,6 +82,7 @@ function seriesOption(colours, hues) {
       }),
     );
   });
+  const inDates = dated && !brief(one);
   const bottom = (c) => c === shown.length - 1;
   const reach = curves.map(({ x, y }, c) =>
     range(x.length ? y : [contents.centre[c]], ...windows.map(({ shape }) => shape[c])),
@@ -106,13 +107,12 @@ function seriesOption(colours, hues) {
     xAxis: shown.map((_, c) =>
       axis(colours, {
         gridIndex: c,
-        type: dated && !brief(one) ? "time" : "value",
+        type: inDates ? "time" : "value",
         min: after(0),
         max: last,
         splitLine: { show: false },
         axisLabel: {
-          ...labels(colours, [after(0), last], 5),
-          ...(dated && !brief(one) ? { formatter: undefined } : {}),
+          ...(inDates ? lettering(colours) : labels(colours, [after(0), last], 5)),
           show: bottom(c),
         },
         name: !bottom(c) ? "" : brief(one) ? sinceInWords(one) : "time",

@@ -83,7 +83,7 @@ function card(one) {
       one.levelFree ? "; its level does not count" : "",
       `. It makes up ${percent(one.weight)} of all contributions.`,
     ),
-    one.pulls ? pulls(one, one.pulls.length > 7 ? strongest(one.pulls) : one.pulls) : null,
+    pulls(one, one.pulls?.length > 7 ? strongest(one.pulls) : one.pulls),
     occurrences(one),
   );
 }
@@ -92,8 +92,8 @@ function card(one) {
 const allPulls = shapelets.flatMap((one) => one.pulls ?? []);
 const SLIGHT = 1e-3 * Math.max(...allPulls.map(([, effect]) => Math.abs(effect)));
 const strongest = (pulls) => [
-  ...pulls.filter(([, effect]) => effect > 0).slice(0, 3),
-  ...pulls.filter(([, effect]) => effect < 0).slice(-3),
+  ...pulls.filter(([, effect]) => effect > SLIGHT).slice(0, 3),
+  ...pulls.filter(([, effect]) => effect < -SLIGHT).slice(-3),
 ];
 
 function claim(one) {
@@ -202,6 +202,7 @@ function inPlane(one) {
 }
 
 function pulls(one, some, weights = false) {
+  if (!some?.length) return null;
   const effects = one.pulls.map(([, effect]) => effect),
     largest = largestOf(effects) || 1,
     say = amounts(effects);
