@@ -175,7 +175,7 @@ def test_microseconds_are_kept(tmp_path):
 def test_without_labels(plain, tmp_path):
     model, X, y = plain
     page = report(model, tmp_path, X)
-    assert page["scores"] is None and page["data"]["counts"] is None and not page["labelled"]
+    assert page["scores"] is None and page["data"]["counts"] is None
     assert {case["label"] for case in page["cases"]} == {None}
     assert page["measures"]["own"] is None and page["measures"]["unique"] is not None
     assert page["shapelets"][0]["pulls"] == report(model, tmp_path, X, y)["shapelets"][0]["pulls"]

@@ -1,6 +1,7 @@
 """The report in a real browser: what a reader does, in which colours, at which widths."""
 
 import os
+import re
 import shutil
 from itertools import pairwise
 
@@ -317,6 +318,27 @@ def test_channels_that_are_not_observed_or_hardly_count(visit):
     for n in range(listed.count()):
         told = listed.nth(n).inner_text()
         assert (note in told) == (listed.nth(n).get_attribute("data-series") == "0")
+
+
+def test_words_are_no_bolder_than_the_numbers(visit):
+    def change(contents):
+        contents["scores"] |= {"accuracy": 0.999999, "balanced": 0.99, "guess": 1.5657}
+        contents["data"] |= {"series": 10**6, "times": [1, 1, 1]}
+        contents["cases"] = contents["cases"][:2]
+        contents["curves"] = contents["curves"][:2]
+        contents["cases"][0]["answers"][0]["probability"] = 1
+        for card in contents["shapelets"]:
+            card |= {"nearest": 0, "closest": []}
+
+    page = visit("ragged", change=change)
+    figures = texts(page, "#good .figure")
+    assert figures == ["over 99.99 %", "156.6 %", "99 %"]
+    assert "a probability of over 99.9 %" in page.locator("#verdict").inner_text()
+    assert "one time each" in texts(page, "#data dd")
+    assert "from every class" not in page.locator("#notes").inner_text()  # 2 series of 3 classes
+    assert " time units long, " in page.locator(".card").first.inner_text()
+    legend = page.locator("#legend > span").first.inner_text()
+    assert re.fullmatch(r"shapelet \d+ \([+−]\d\.\d+\)", legend)
 
 
 def test_hostile_names_show_as_text(visit, reports):

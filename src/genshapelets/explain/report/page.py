@@ -20,6 +20,7 @@ SCRIPTS = (
     "charts",
     "overview",
     "about",
+    "claims",
     "shapelets",
     "closest",
     "series",

@@ -26,10 +26,6 @@ from .numbers import said, short
 from .page import as_json, asset, render
 from .scores import class_scores, number_scores
 
-TITLES = {
-    "classes": "How this model tells series apart",
-    "number": "How this model predicts a number from a series",
-}
 LARGEST = 4_800_000  # bytes that a page of no more than a thousand series takes up
 
 
@@ -58,7 +54,7 @@ def write_report(
     explanation = explain_series(estimator, series[chosen])
     predicted = explanation.predicted if predicted is None else predicted
     contents = _contents(explanation, series, chosen, true, predicted)
-    name = TITLES[contents["kind"]] if title is None else str(title)
+    name = _title(explanation) if title is None else str(title)
     room = LARGEST - sum(len(text.encode("utf-8", "replace")) for text in _besides(contents))
     contents["curves"], contents["points"] = curves(
         explanation.matches.series, np.array(contents["shown"]), room
@@ -96,7 +92,6 @@ def _contents(
     width = 1000 if classes is None else max(200, min(10_000, 1_000_000 // len(classes)))
     return {
         "version": _version(),
-        "kind": "number" if classes is None else "classes",
         "classes": None if classes is None else [said(name, width) for name in classes],
         "channelNames": [said(name, 200) for name in found.channel_names],
         "shown": shown.tolist(),
@@ -106,7 +101,6 @@ def _contents(
         "channels": about_channels(series, found.channel_names, looked),
         "model": about_model(estimator),
         "scores": scores,
-        "labelled": true is not None,
         "bias": short(explanation.bias, SCORE),
         "refusal": refusal,
         "measures": _measures(learnt, labelled=true is not None),
@@ -162,6 +156,12 @@ def _sample(
         # The first of each class comes before the second of any.
         order = order[np.argsort(rank / counts[codes], kind="stable")]
     return np.sort(order[:count])
+
+
+def _title(explanation: Explanation) -> str:
+    if explanation.classes is None:
+        return "How this model predicts a number from a series"
+    return "How this model tells series apart"
 
 
 def _besides(contents: dict[str, Any]) -> list[str]:

@@ -2,7 +2,7 @@
 const minus = (text) => text.replaceAll("-", "−");
 const order = (size) => Math.floor(Math.log10(size) + 1e-9); // of magnitude
 const writers = new Map();
-// Says numbers of which the largest is `largest` finely enough to tell those apart that differ by `step`.
+// Says numbers up to `largest` finely enough to tell those apart that differ by `step`.
 function writer(step, largest, trim = false) {
   const fine = Math.max(step, largest * 1e-14) || 1;
   const digits = Math.max(order(largest || 1) - order(fine), 0),
@@ -35,7 +35,8 @@ const number = (value) =>
 // Shares that are not whole are never said to be 0 or 100 %.
 function percent(share) {
   if (share === null) return "–";
-  const figure = Number((100 * share).toFixed(share < 0.01 || (share >= 0.9995 && share < 1) ? 2 : 1));
+  const extreme = share < 0.01 || (share >= 0.9995 && share < 1),
+    figure = Number((100 * share).toFixed(extreme ? 2 : 1));
   if (figure === 100 && share < 1) return "over 99.99 %";
   return figure === 0 && share > 0 ? "under 0.01 %" : `${figure} %`;
 }
