@@ -46,9 +46,9 @@ function draw({ node, api, height, option, describe }) {
 
 const redraw = () => charts.forEach(draw);
 const lettering = (colours) => ({ color: colours.soft, fontSize: 11, hideOverlap: true });
-const labels = (colours, [low, high], parts) => ({
+const labels = (colours, [low, high], parts, trim) => ({
   ...lettering(colours),
-  formatter: ticks(low, high, parts),
+  formatter: ticks(low, high, parts, trim),
 });
 const axis = (colours, more = {}) => ({
   axisLine: { lineStyle: { color: colours.line } },

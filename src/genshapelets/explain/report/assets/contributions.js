@@ -108,7 +108,7 @@ function contributions() {
                 },
               },
               label(classes[other.answer]),
-              ` ${probable(other.probability)}`,
+              ` · ${probable(other.probability)}`,
             ),
           ),
         )

@@ -112,7 +112,8 @@ function seriesOption(colours, hues) {
         max: last,
         splitLine: { show: false },
         axisLabel: {
-          ...(inDates ? lettering(colours) : labels(colours, [after(0), last], 5)),
+          // Finer than its steps, as the last label is wherever the series ends.
+          ...(inDates ? lettering(colours) : labels(colours, [after(0), last], 50, true)),
           show: bottom(c),
         },
         name: !bottom(c) ? "" : brief(one) ? sinceInWords(one) : "time",

@@ -26,8 +26,8 @@ function writer(step, largest, trim = false) {
 }
 const largestOf = (numbers) => Math.max(...numbers.map(Math.abs));
 // Of an axis from `low` to `high` that has about so many labels.
-const ticks = (low, high, parts) =>
-  writer((high - low) / parts || Math.abs(high) / 100, largestOf([low, high]));
+const ticks = (low, high, parts, trim) =>
+  writer((high - low) / parts || Math.abs(high) / 100, largestOf([low, high]), trim);
 
 const whole = (value) => new Intl.NumberFormat("en").format(value);
 const number = (value) =>
