@@ -166,7 +166,7 @@ def learnt_from(explanation: Explanation, labels: NDArray[Any]) -> ModelExplanat
     # Files of earlier versions hold only the deviation before training.
     before = estimator.model_.feature_scale.double().cpu().numpy()
     effect = explanation.weight * getattr(estimator, "feature_spread_", before)
-    size = np.square(effect).sum(axis=0)
+    size = np.square(effect / max(float(np.abs(effect).max()), 1e-300)).sum(axis=0)
     per_shapelet = np.broadcast_to(found.metric, (found.n_shapelets, found.metric.shape[1]))
     importance = np.average(per_shapelet, axis=0, weights=size if size.any() else None)
     return ModelExplanation(
