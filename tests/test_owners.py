@@ -44,24 +44,26 @@ def test_batches_together_give_the_class_of_the_nearest_series():
         discrepancy = discrepancy.flip(0)
 
 
-@pytest.fixture(scope="module", params=[2, 4])
+@pytest.fixture(scope="module", params=[(2, "default"), (4, "default"), (4, "paper")])
 def learnt(request):
     """Sines of so many frequencies, at any phase."""
-    n_classes = request.param
+    n_classes, procedure = request.param
     random = np.random.default_rng(0)
     y = np.repeat(np.arange(n_classes), 15)
     phase = random.uniform(0, 2 * np.pi, (len(y), 1, 1))
     X = np.sin(phase + (1 + y)[:, None, None] * np.linspace(0, 6, 50))
     X += random.normal(scale=0.2, size=X.shape)
-    model = ShapeletClassifier(n_shapelets=40, batch_size=20, max_epochs=40, random_state=0)
+    model = ShapeletClassifier(
+        n_shapelets=40, batch_size=20, max_epochs=40, own_class=True, procedure=procedure,
+        random_state=0,
+    )  # fmt: skip
     return explain_model(model.fit(X, y), X, y)
 
 
 def test_a_fitted_shapelet_speaks_for_the_class_of_its_nearest_series_only(learnt):
     speaks_for = learnt.weight < 0
     own = learnt.nearest_label == learnt.classes[:, None]
-    agree = (speaks_for <= own).all(axis=0)
-    assert agree.mean() > 0.9  # what moved in the very last steps may differ
+    assert (speaks_for <= own).all()
     top = learnt.ranking("weight")[:, 0]
     assert (learnt.nearest_label[top] == learnt.classes).all()
 

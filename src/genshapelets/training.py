@@ -202,6 +202,7 @@ class Trainer:
                     checkpoint.keep(self)
         except KeyboardInterrupt:
             self.model.load_state_dict(self.best)
+            self._settle_owners()
             warnings.warn(
                 f"training was interrupted after {self.state.epoch} of {self.plan.max_epochs} epochs; "
                 "the model is the best one so far.",
@@ -218,6 +219,7 @@ class Trainer:
             checkpoint.keep(self, finished=True)
         if self.held_out is not None:
             self.model.load_state_dict(self.best)
+        self._settle_owners()
 
     def _epoch(self) -> None:
         state, plan = self.state, self.plan
@@ -276,6 +278,19 @@ class Trainer:
                 f"{figures['loss']}. Lower learning_rate or gamma."
             )
         return figures
+
+    @torch.no_grad()
+    def _settle_owners(self) -> None:
+        """Let all series decide once more, those held out too, now that the shapelets stay."""
+        if self.owners is None:
+            return
+        owners = Owners(self.owners.weight)
+        for paths, task in [(self.paths, self.task), *filter(None, [self.held_out])]:
+            for first in range(0, len(paths), self.plan.batch_size):
+                batch = slice(first, first + self.plan.batch_size)
+                owners.see(self.model.transform(paths[batch]).discrepancy, task.target[batch])
+        owners.settle()
+        owners.constrain()
 
     def _keep(self, n_series: int) -> Tensor | None:
         dropout = self.plan.dropout
