@@ -12,7 +12,8 @@ class Owners:
     A linear head on many features is free to let likeness to a shapelet of one class speak for
     another: the classes that are far from a shapelet still differ in how far. Such a weight predicts
     well and reads badly. Held by `constrain`, likeness to a shapelet speaks for the class that owns
-    it, or for none; softmax loses little by it, as it sees only differences between classes.
+    it, and for no other. As softmax sees only differences between classes, that says no more than
+    this: no class gains as much by the likeness as the owner.
 
     Parameters
     ----------
@@ -49,11 +50,11 @@ class Owners:
 
     @torch.no_grad()
     def constrain(self) -> None:
-        """Set to zero the weights by which likeness would speak for another class."""
+        """Set to zero the weights that have the wrong sign."""
         weight = self.weight
         if len(weight) == 1:
-            wrong = torch.where(self.owner == 1, weight > 0, weight < 0)
+            own = self.owner == 1
         else:
-            codes = torch.arange(len(weight), device=weight.device)[:, None]
-            wrong = (self.owner != codes) & (weight < 0)
+            own = self.owner == torch.arange(len(weight), device=weight.device)[:, None]
+        wrong = torch.where(own, weight > 0, weight < 0)
         weight.masked_fill_(wrong & (self.owner >= 0), 0.0)
