@@ -12,8 +12,8 @@ class Owners:
     A linear head on many features is free to let likeness to a shapelet of one class speak for
     another: the classes that are far from a shapelet still differ in how far. Such a weight predicts
     well and reads badly. Held by `constrain`, likeness to a shapelet speaks for the class that owns
-    it, and for no other. As softmax sees only differences between classes, that says no more than
-    this: no class gains as much by the likeness as the owner.
+    it, and for no other. As softmax sees only differences between classes, that says: no class gains
+    more by the likeness than the owner.
 
     Parameters
     ----------

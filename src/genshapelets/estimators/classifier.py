@@ -47,8 +47,8 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         Strength of the penalty that keeps shapelets close to training series.
     own_class : bool, optional
         Whether likeness to a shapelet may speak only for the class of the training series that the
-        shapelet resembles most. So the model can be read; it hardly predicts otherwise. For the
-        default head.
+        shapelet resembles most. So the model can be read. Where classes overlap much, False may
+        predict better. For the default head.
     search : "grid" or "exact"
         Try as many places as a series has observations, or find the very best.
     procedure : "default" or "paper"
