@@ -15,6 +15,7 @@ PACKAGE = REPOSITORY / "src" / "genshapelets"
 ROAD = [
     "parallel",
     "tables",
+    "arrays",
     "series",
     "paths",
     "shapelets",

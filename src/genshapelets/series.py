@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from genshapelets.tables import as_floats, as_instants, name_series, read_long
+from .arrays import DOUBLE_EPS, flatten, listed, match_times, offsets_of, precision_of
+from .tables import as_floats, name_series, read_long
 
-_DOUBLE_EPS = float(np.finfo(np.float64).eps)
 _NANOSECONDS = 10**9  # in a second
 
 
@@ -103,8 +103,8 @@ class RaggedSeries:
         >>> RaggedSeries.from_arrays(np.zeros((4, 2, 10)), times=np.linspace(0, 1, 10))
         RaggedSeries(4 series, 2 channels, 10 times each, 0.0 % of values missing, float64)
         """
-        listed = _listed(values)
-        if listed is None:
+        arrays = listed(values)
+        if arrays is None:
             array = as_floats(values, "values")
             if array.ndim != 3:
                 raise ValueError(
@@ -118,12 +118,12 @@ class RaggedSeries:
             flat = np.empty((n_series * n_times, n_channels), array.dtype)
             flat.reshape(n_series, n_times, n_channels)[...] = array.transpose(0, 2, 1)
         else:
-            flat, lengths = _flatten(listed)
-        instants, time_precision = _match_times(times, lengths)
+            flat, lengths = flatten(arrays)
+        instants, time_precision = match_times(times, lengths)
         return cls._checked(
             instants,
             flat,
-            _offsets(lengths),
+            offsets_of(lengths),
             time_precision=time_precision,
             channel_names=channel_names,
         )
@@ -172,8 +172,8 @@ class RaggedSeries:
         return cls._checked(
             table.instants,
             table.values,
-            _offsets(table.lengths),
-            time_precision=_precision(len(table.lengths), table.instants),
+            offsets_of(table.lengths),
+            time_precision=precision_of(len(table.lengths), table.instants),
             channel_names=table.channels,
             series_ids=table.series_ids,
         )
@@ -213,7 +213,7 @@ class RaggedSeries:
         return cls._checked(
             np.concatenate([part.to_user_time(part.times) for part in parts]),
             np.concatenate([part.values for part in parts]),
-            _offsets(np.concatenate([part.lengths for part in parts])),
+            offsets_of(np.concatenate([part.lengths for part in parts])),
             time_precision=np.concatenate([part.time_precision for part in parts]),
             channel_names=first.channel_names,
             series_ids=np.concatenate(ids) if len(ids) == len(parts) else None,
@@ -365,7 +365,7 @@ class RaggedSeries:
         if chosen.size == 0:
             raise ValueError("a batch needs at least one series; the selection is empty.")
         starts = self.row_offsets[chosen]
-        row_offsets = _offsets(self.lengths[chosen])
+        row_offsets = offsets_of(self.lengths[chosen])
         rows: Any
         if isinstance(key, slice) and key.step in (None, 1):
             rows = slice(starts[0], starts[0] + row_offsets[-1])  # a view
@@ -435,24 +435,10 @@ class RaggedSeries:
                 "Use dataclasses.replace(batch, series_ids=None) to number the series."
             )
         times = self.to_user_time(self.times)
-        if self.time_precision.min() > _DOUBLE_EPS and (times == times.astype(np.float32)).all():
+        if self.time_precision.min() > DOUBLE_EPS and (times == times.astype(np.float32)).all():
             times = times.astype(np.float32)
         columns = {"series": np.repeat(ids, self.lengths), "time": times}
         return columns | dict(zip(names, self.values.T.copy(), strict=True))
-
-
-def _offsets(lengths: NDArray[Any]) -> NDArray[np.int64]:
-    """Return where each series starts, and where the last one ends."""
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-
-
-def _listed(data: Any) -> list[Any] | None:
-    """Return a sequence of arrays (a list, tuple, or object array of them) as a list, else None."""
-    if not isinstance(data, list | tuple):
-        data = np.asarray(data) if not isinstance(data, np.ndarray) else data
-        if data.dtype != object or data.ndim != 1:
-            return None
-    return list(data)
 
 
 def _as_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -464,87 +450,7 @@ def _as_names(names: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def _flatten(arrays: list[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Put (n_channels, n_times_i) arrays one after another, channels last; and their n_times."""
-    floats = [as_floats(array, f"values of series {i}") for i, array in enumerate(arrays)]
-    for i, array in enumerate(floats):
-        if array.ndim != 2:
-            cure = "Use x[None, :] for a univariate series." if array.ndim == 1 else ""
-            raise ValueError(
-                f"values of series {i} must be a (n_channels, n_times) array; "
-                f"got shape {array.shape}. {cure}".rstrip()
-            )
-    counts = [array.shape[0] for array in floats]
-    usual = max(set(counts), key=counts.count, default=0)
-    for i, count in enumerate(counts):
-        if count != usual:
-            raise ValueError(
-                f"all series must have the same channels; series {i} has {count}, others have "
-                f"{usual}. Fill a channel that was not observed with NaN."
-            )
-    lengths = np.array([array.shape[1] for array in floats], np.int64)
-    dtype = np.result_type(*floats) if floats else np.dtype(np.float64)
-    flat = np.empty((lengths.sum(), usual), dtype)
-    if floats:
-        np.concatenate([array.T for array in floats], out=flat)
-    return flat, lengths
-
-
 def _seconds(durations: NDArray[np.timedelta64]) -> NDArray[np.float64]:
     """Return nanoseconds as seconds, rounded once."""
     whole, rest = np.divmod(durations.astype(np.int64), _NANOSECONDS)
     return whole + rest / _NANOSECONDS
-
-
-def _precision(n_series: int, *instants: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the relative rounding of times as given, (n_series,), for one vector or one for each."""
-    eps = [
-        float(np.finfo(array.dtype).eps) if array.dtype.kind == "f" else _DOUBLE_EPS
-        for array in instants
-    ]
-    return np.maximum(np.broadcast_to(eps, (n_series,)), _DOUBLE_EPS)
-
-
-def _match_times(times: Any, lengths: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the times of all series one after another, (n_rows,), and their precision."""
-    n_series = len(lengths)
-    if times is None:
-        starts = _offsets(lengths)
-        counted = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
-        return counted, _precision(n_series, counted)
-    vectors = _listed(times)
-    if vectors is None or not vectors or np.ndim(vectors[0]) == 0:
-        shared = as_instants(times, "times")
-        if shared.ndim == 1:
-            wrong = lengths != shared.size
-            if wrong.any():
-                i = wrong.argmax()
-                raise ValueError(
-                    f"times and values of series {i} must have the same length; got "
-                    f"{shared.size} times (shared by all series) and {lengths[i]} values. "
-                    "Give one vector of times for each series if they differ."
-                )
-            return np.tile(shared, n_series), _precision(n_series, shared)
-        if shared.ndim != 2:
-            raise ValueError(
-                "times must be one shared vector or one vector for each series; "
-                f"got shape {shared.shape}."
-            )
-        vectors = list(shared)
-    if len(vectors) != n_series:
-        raise ValueError(
-            f"times must hold one vector for each of the {n_series} series; got {len(vectors)}."
-        )
-    instants = [as_instants(vector, f"times of series {i}") for i, vector in enumerate(vectors)]
-    for i, vector in enumerate(instants):
-        if vector.shape != (lengths[i],):
-            raise ValueError(
-                f"times and values of series {i} must have the same length; got times of shape "
-                f"{vector.shape} and {lengths[i]} values."
-            )
-        if (vector.dtype.kind == "M") != (instants[0].dtype.kind == "M"):
-            raise TypeError(
-                f"times must be all numbers or all datetimes; series 0 has {instants[0].dtype}, "
-                f"series {i} has {vector.dtype}. Convert one of them first."
-            )
-    return np.concatenate(instants), _precision(n_series, *instants)
