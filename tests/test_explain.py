@@ -704,3 +704,14 @@ def test_rows_of_a_dataframe_keep_their_names():
     model = ShapeletClassifier(n_shapelets=4, max_epochs=2, random_state=0)
     explanation = model.fit(table, [0, 1] * 4).explain(table)
     assert explanation.matches.names.tolist() == table.index.tolist()
+
+
+def test_a_class_that_no_shapelet_speaks_for_has_no_top_shapelet(classified):
+    model, X, y = classified
+    learnt = model.explain_model(X, y)
+    weight = np.abs(learnt.weight)
+    weight[0, np.flatnonzero(learnt.nearest_label == learnt.classes[0])[0]] *= -1.0
+    alone = replace(learnt, weight=weight, effect=weight)
+    for by in ("weight", "effect"):
+        found = measure(alone, by=by)
+        assert found.unique == found.own == pytest.approx(1 / 3)

@@ -111,9 +111,13 @@ def measure(
     unique = own = None
     if learnt.classes is not None:
         top = learnt.ranking(by)[:, 0]
-        unique = float((np.bincount(top)[top] == 1).mean())
+        # A class of which no weight is negative is known by what is absent: it has no top shapelet.
+        there = learnt.weight[np.arange(len(top)), top] < 0
+        unique = float(
+            (there & (np.bincount(top[there], minlength=top.max() + 1)[top] == 1)).mean()
+        )
         present = np.isin(learnt.classes, learnt.labels)
-        own = float((learnt.nearest_label[top] == learnt.classes)[present].mean())
+        own = float((there & (learnt.nearest_label[top] == learnt.classes))[present].mean())
     random = _random_discrepancy(learnt, n_windows, np.random.default_rng(random_state))
     nearest = learnt.nearest_discrepancy
     if isinstance(learnt.explanation.estimator.model_.transform.discrepancy, ClassicalDiscrepancy):
