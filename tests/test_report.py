@@ -423,3 +423,11 @@ def test_before_fit_and_without_predictions(plain, tmp_path):
         transformer.report(tmp_path / "page.html", X)
     with pytest.raises(TypeError, match="ShapeletTransformer predicts nothing"):
         transformer.explain(X)
+
+
+def test_series_of_other_channels_are_told_before_their_labels(plain, tmp_path):
+    model, X, _ = plain
+    other = np.concatenate([X, X, X], axis=1)
+    with pytest.raises(ValueError, match="channels, but ShapeletClassifier was fitted on"):
+        model.report(tmp_path / "page.html", other, ["unheard of"] * len(X))
+    assert not list(tmp_path.iterdir())

@@ -41,12 +41,13 @@ def write_report(
 ) -> Path:
     """Write a page about a fitted model and these series; see ``ShapeletClassifier.report``."""
     check_predicts(estimator)
-    estimator._fitted()
+    model = estimator._fitted()
     target = Path(path)
     check_writable(target)
     if not isinstance(max_series, int | np.integer) or max_series < 1:
         raise ValueError(f"max_series must be a whole number of at least 1; got {max_series!r}.")
     series = estimator._as_series(X, fitting=False)
+    estimator._check_like_training(series, model)
     true = None if y is None else _as_targets(estimator, y, len(series))
     chosen = _sample(estimator, true, len(series), int(max_series), random_state)
     # First of all of them, so that what is wrong with a series is said of the right one.
