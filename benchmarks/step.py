@@ -1,9 +1,8 @@
 """Where a training step spends its time: ``python -m benchmarks.step``.
 
 Runs steps of the training loop, head, loss and optimiser included, on the benchmark's two larger
-workloads, on one thread, and adds up the time inside the transform's kernels: the compiled ones, and
-NumPy's FFT and matrix products that the search calls. Each call from Python is timed by itself; a
-profiler would add its own cost to every line of Python and to no kernel.
+workloads, on one thread, and adds up the time inside the transform's compiled kernels. Each call from
+Python is timed by itself; a profiler would add its own cost to every line of Python and to no kernel.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from genshapelets.estimators.goals import class_goal
 from genshapelets.model import observed_moments, standardise
 from genshapelets.paths import interpolate
 from genshapelets.procedures import PROCEDURES, build
-from genshapelets.search import convolution
 from genshapelets.training import Trainer
 
 # Series, times, channels, shapelets, knots, fraction: as in benchmarks.transform.
@@ -73,18 +71,6 @@ def time_kernels() -> None:
         for name, function in vars(module).copy().items():
             if hasattr(function, "py_func"):
                 setattr(module, name, timed(name, function))
-    for name in ("by_spectra", "by_windows"):
-        setattr(convolution, name, timed_form(name, getattr(convolution, name)))
-
-
-def timed_form(name: str, form: Callable[..., Any]) -> Callable[..., Any]:
-    """Time the making of what correlates, which is a transform of the taps, and each use of it."""
-
-    def make(*arguments: Any, **options: Any) -> Any:
-        correlate, per_path = timed(name, form)(*arguments, **options)
-        return timed(name, correlate), per_path
-
-    return make
 
 
 def main() -> None:

@@ -30,9 +30,16 @@ from genshapelets.discrepancies._l2_windows import L2Windows
 from genshapelets.offsets import AT_END, FREE, Offsets
 from genshapelets.search import _convolution_torch as convolution_torch
 from genshapelets.search import best_offsets
-from genshapelets.search.convolution import by_spectra, by_windows, search_convolution
+from genshapelets.search.convolution import correlate_windows, search_convolution
+from genshapelets.search.fourier import fast_period, roots_of_unity, transform_columns
 from genshapelets.search.problem import pose_l2
 from genshapelets.search.reference import grid, l2_distance
+from genshapelets.search.spectra import (
+    Layout,
+    correlate_spectra,
+    spectra_of_taps,
+    transform_paths,
+)
 
 LEVELS = [False, True, "mixed"]
 metrics = pytest.mark.parametrize(
@@ -234,7 +241,8 @@ def test_many_series_are_searched_in_chunks(monkeypatch):
     paths = interpolate(regular(rng, n_series=30))
     transform = make_transform(rng)
     whole = {form: reconfigured(transform, backend=form)(paths) for form in ("convolution", "fft")}
-    monkeypatch.setattr("genshapelets.search.convolution.CHUNK_BYTES", 20_000)
+    monkeypatch.setattr("genshapelets.search.spectra.COLUMN_BYTES", 1)
+    monkeypatch.setattr("genshapelets.search.spectra.LEAST_COLUMNS", 1)
     for form, matches in whole.items():
         chunked = reconfigured(transform, backend=form)(paths)
         torch.testing.assert_close(chunked.discrepancy, matches.discrepancy, rtol=1e-12, atol=0)
@@ -472,21 +480,76 @@ def test_the_convolution_in_torch_agrees(metric, per_shapelet, level_free, form)
     assert kinds == {0, AT_END, FREE}
 
 
-def test_the_correlations_agree():
+@pytest.mark.parametrize("period", [1, 2, 3, 4, 6, 8, 9, 24, 54, 81, 128, 216])
+@pytest.mark.parametrize("n_columns", [1, 5, 80])
+def test_columns_are_transformed_as_numpy_does(period, n_columns):
+    rng = np.random.default_rng(34)
+    z = rng.normal(size=(period, n_columns)) + 1j * rng.normal(size=(period, n_columns))
+    re, im = z.real.ravel(), z.imag.ravel()
+    others = np.empty_like(re), np.empty_like(im)
+    if transform_columns(re, im, *others, period, n_columns, roots_of_unity(period)):
+        re, im = others
+    found = (re + 1j * im).reshape(period, n_columns)
+    np.testing.assert_allclose(found, np.fft.fft(z, axis=0), rtol=0, atol=1e-13 * period)
+
+
+def test_periods_have_small_factors():
+    assert [fast_period(n) for n in (1, 2, 5, 7, 10, 25, 33, 97, 206)] == [
+        1, 2, 6, 8, 12, 27, 36, 108, 216,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("column_bytes", [1, 2**11, 2**18])
+@pytest.mark.parametrize("n_channels", [1, 2, 3])
+@pytest.mark.parametrize("n_shapelets", [1, 2, 5, 12])
+def test_the_correlations_agree(monkeypatch, column_bytes, n_channels, n_shapelets):
+    monkeypatch.setattr("genshapelets.search.spectra.COLUMN_BYTES", column_bytes)
+    monkeypatch.setattr("genshapelets.search.spectra.LEAST_COLUMNS", 2)
     rng = np.random.default_rng(31)
-    x, taps = rng.normal(size=(3, 50, 2)), rng.normal(size=(4, 9, 2))
-    windows = by_windows(taps, 42, shapelets_last=False)[0](x).copy()
-    last = by_windows(taps, 42, shapelets_last=True)[0](x)
-    np.testing.assert_allclose(last.transpose(2, 0, 1), windows, rtol=1e-12, atol=1e-12)
-    spectra = by_spectra(taps, 50)[0](x)[:, :, :42].copy()
-    np.testing.assert_allclose(windows, spectra, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(windows[2, 1, 5], (x[1, 5:14] * taps[2]).sum())
-    of_torch = torch.from_numpy(x), torch.from_numpy(taps)
+    n_paths, n_rows, n_taps = 7, 50, 9
+    n_offsets = n_rows - n_taps + 1
+    x, taps = (
+        rng.normal(size=(n_paths, n_rows, n_channels)),
+        np.zeros((2, n_shapelets, 12, n_channels)),
+    )
+    taps[0, :, :n_taps] = rng.normal(size=(n_shapelets, n_taps, n_channels))
+    windows = np.lib.stride_tricks.sliding_window_view(x, n_taps, axis=1)
+    obvious = np.einsum("noct,ktc->kno", windows, taps[0, :, :n_taps])
+
+    layout = Layout.of(n_rows, n_channels, n_shapelets)
+    roots, room = roots_of_unity(layout.period), np.empty(layout.room(n_channels))
+    spectra = spectra_of_taps(taps[0], layout, roots)
+    rows, row_offsets = x.reshape(-1, n_channels), np.arange(n_paths + 1) * n_rows
+    by_spectra = np.empty_like(obvious)
+    path_re, path_im = transform_paths(
+        0, n_paths, rows, row_offsets, layout, roots, np.empty(10**5)
+    )
+    for path in range(n_paths):
+        for group in range(layout.n_groups):
+            parts = correlate_spectra(
+                path, 1, group, path_re, path_im, spectra, layout, roots, room
+            )
+            for second, part in enumerate(parts):
+                column = part.reshape(layout.period, -1)[:n_offsets, : layout.n_pairs].T
+                for pair in range(layout.n_pairs):
+                    k = (second * layout.n_groups + group) * layout.n_pairs + pair
+                    if k < n_shapelets:
+                        by_spectra[k, path] = column[pair]
+    np.testing.assert_allclose(by_spectra, obvious, rtol=1e-12, atol=1e-12)
+
+    by_windows = np.empty((1, n_offsets))
+    for path in range(n_paths):
+        for k in range(n_shapelets):
+            channels = np.ascontiguousarray(x[path].T)
+            correlate_windows(channels, taps, k, n_taps, n_offsets, by_windows)
+            np.testing.assert_allclose(by_windows[0], obvious[k, path], rtol=1e-12, atol=1e-12)
+
+    of_torch = torch.from_numpy(x), torch.from_numpy(taps[0])
     for twin in (
-        convolution_torch.by_windows(*of_torch, 42),
+        convolution_torch.by_windows(*of_torch, n_offsets),
         convolution_torch.by_spectra(*of_torch),
     ):
-        np.testing.assert_allclose(twin[:, :, :42], windows, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(twin[:, :, :n_offsets], obvious, rtol=1e-12, atol=1e-12)
 
 
 WINDOWS = ["lattice", "at_end", "mixed", "free"]

@@ -26,13 +26,20 @@ from numpy.typing import DTypeLike, NDArray
 from threadpoolctl import LibController, ThreadpoolController
 
 # `contract` and `reassoc` let sums vectorise; NaN and infinity keep their meaning.
-kernel = njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+FAST = {"contract", "reassoc", "nsz", "arcp"}
+kernel = njit(nogil=True, cache=True, fastmath=FAST)
+# A part of one kernel's innermost loop. A call would cost as much as its work.
+inlined_kernel = njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
 # For sums that must be added as they are written. Said aloud, or a caller's fastmath is inherited.
 strict_kernel = njit(nogil=True, cache=True, fastmath=False)
+# For a minimum, which vectorises only if NaN need not be passed on.
+nan_free_kernel = njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
 
 # An index known not to be negative. Where a loop mixes it with nothing but its like, the compiler drops
 # Python's wrap-around of negative indices and vectorises the loop.
 u = uint64
+
+CACHE_LINE = 64  # bytes
 
 _pools: dict[int, ThreadPoolExecutor] = {}
 os.register_at_fork(after_in_child=_pools.clear)
@@ -92,7 +99,8 @@ def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64) ->
     n_bytes = prod(shape) * np.dtype(dtype).itemsize
     buffer = _buffers.of.get(name)
     if buffer is None or len(buffer) < n_bytes:
-        buffer = _buffers.of[name] = np.empty(n_bytes, np.uint8)
+        buffer = np.empty(n_bytes + CACHE_LINE, np.uint8)
+        buffer = _buffers.of[name] = buffer[-buffer.ctypes.data % CACHE_LINE :]
     return buffer[:n_bytes].view(dtype).reshape(shape)
 
 

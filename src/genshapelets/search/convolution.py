@@ -2,33 +2,28 @@
 
 With samples h apart, f = sum_i x_i hat_i, and int f(s + t).w(t) dt = sum_m x_{s/h + m}.v_m: the same
 taps v for every offset s on the lattice and every path, exact in continuous time for any length. The
-window's energy comes from prefix sums. The last possible offset, which lies between samples, is one
+window's energy comes from running sums. The last possible offset, which lies between samples, is one
 more product, with taps counted from the end.
 
-Chunks of paths, small enough for a core's cache, go through all of it one after the other, several at
-the same time if there are threads. Numpy does it here; `_convolution_torch` is the twin for other
-devices.
+One compiled loop does all of it, path by path; `_convolution_torch` is the twin for other devices.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 import torch
 
 from ..discrepancies._lattice import ROUNDING, n_pieces
 from ..offsets import AT_END, FREE, Offsets
-from ..parallel import kernel, one_blas_thread, run_blocks, scratch, u
-from ..paths import Array
+from ..parallel import inlined_kernel, kernel, nan_free_kernel, run_blocks, scratch, u
+from ..paths import Array, Index
 from ._convolution_torch import search_torch
-from .by_channel import pick_by_channel
-from .lattice import fast_length, last_rows, most_offsets, padded_rows, window_taps
-from .problem import L2Problem, energy_density
-from .side_by_side import pick_side_by_side, similar_lengths
+from .fourier import roots_of_unity
+from .lattice import window_taps
+from .problem import L2Problem
+from .side_by_side import search_side_by_side, side_by_side_applies
+from .spectra import Layout, correlate_spectra, spectra_of_taps, transform_paths
 from .sums import running_sum, sliding_sums, sum_between
-
-CHUNK_BYTES = 2**19  # of the largest array; four of them share a core's cache
 
 
 def search_convolution(problem: L2Problem, form: str, device: torch.device) -> Offsets:
@@ -44,159 +39,289 @@ def search_convolution(problem: L2Problem, form: str, device: torch.device) -> O
     """
     if device.type != "cpu":
         return search_torch(problem, form, device)
-    paths, lengths = problem.paths, problem.lengths
-    start, slope = np.empty((2, len(paths), len(lengths)))
-    index = np.empty((len(paths), len(lengths)), np.int64)
-    out = (start, slope, index)
-    taps, end_taps = window_taps(problem)
-    n_shapelets, n_taps, _ = taps.shape
-    channels_apart = len(problem.weights) > 1 or bool(problem.level_free.any())
-    side_by_side = form == "convolution" and not channels_apart
-    if side_by_side:
-        order, runs = similar_lengths(lengths, paths.common_step)
-        taps, end_taps = taps[order], end_taps[order]
-    if form == "fft":
-        correlate, per_path = by_spectra(taps, paths.longest)
+    paths, n_shapelets = problem.paths, len(problem.lengths)
+    start, slope = np.empty((2, len(paths), n_shapelets))
+    index = np.empty((len(paths), n_shapelets), np.int64)
+    taps = window_taps(problem)
+    if form == "convolution" and side_by_side_applies(problem):
+        search_side_by_side(problem, taps, start, slope, index)
     else:
-        correlate, per_path = by_windows(taps, most_offsets(problem), shapelets_last=side_by_side)
-    flat_end_taps = end_taps.reshape(n_shapelets, -1).T
-
-    def one_chunk(first: int, last: int) -> None:
-        found = (
-            first, last, correlate(padded_rows(paths, problem.rows, first, last)),
-            last_rows(paths, problem.rows, first, last, n_taps) @ flat_end_taps,
-            problem.rows, paths.row_offsets, paths.longest, paths.common_step, problem.shift,
-            problem.weights, lengths,
-        )  # fmt: skip
-        if channels_apart:
-            pick_by_channel(*found, problem.level_free, *out)
-        elif side_by_side:
-            pick_side_by_side(*found, order, runs, *out)
-        else:
-            _pick(*found, *out)
-
-    with one_blas_thread():
-        run_blocks(one_chunk, len(paths), n_blocks=1 + len(paths) * per_path // CHUNK_BYTES)
+        _search(problem, form, taps, start, slope, index)
     return Offsets(torch.from_numpy(start), torch.from_numpy(slope), torch.from_numpy(index), form)
 
 
-def by_windows(
-    taps: Array, n_offsets: int, *, shapelets_last: bool
-) -> tuple[Callable[[Array], Array], int]:
-    """Correlate window by window.
+def _search(
+    problem: L2Problem, form: str, taps: Array, start: Array, slope: Array, index: Index
+) -> None:
+    paths, n_channels = problem.paths, problem.rows.shape[1]
+    layout = Layout.of(max(paths.longest, taps.shape[2]), n_channels, len(problem.lengths))
+    roots = roots_of_unity(layout.period)
+    spectra, room = np.empty((0, 0, 0, 0, 0)), 0
+    if form == "fft":
+        spectra, room = spectra_of_taps(taps[0], layout, roots), layout.room(n_channels)
 
-    Returns what makes of rows (series, rows, channels) correlations (shapelets, series, offsets), or
-    (series, offsets, shapelets), and the bytes it needs for a path.
-    """
-    n_shapelets, n_taps, n_channels = taps.shape
-    flat_taps = taps.reshape(n_shapelets, -1)
+    def one_block(first: int, last: int) -> None:
+        _search_paths(
+            first, last, problem.rows, paths.row_offsets, paths.longest, paths.common_step,
+            problem.shift, problem.column_weights, problem.column_level, problem.column,
+            problem.level_free, problem.weights, problem.lengths, taps, spectra, layout, roots,
+            scratch("columns", (room,)), start, slope, index,
+        )  # fmt: skip
 
-    def correlate(x: Array) -> Array:
-        n_series, n_rows, _ = x.shape
-        beyond = n_offsets + n_taps - 1 - n_rows
-        if beyond > 0:
-            x = np.concatenate([x, np.zeros((n_series, beyond, n_channels))], axis=1)
-        windows = scratch("windows", (n_series, n_offsets, n_taps * n_channels))
-        windows[:] = np.ndarray(windows.shape, x.dtype, x, strides=x.strides)  # overlapping
-        flat = windows.reshape(n_series * n_offsets, -1)
-        product = scratch("correlation", (n_series * n_offsets * n_shapelets,))
-        if shapelets_last:
-            np.matmul(flat, flat_taps.T, out=product.reshape(-1, n_shapelets))
-            return product.reshape(n_series, n_offsets, n_shapelets)
-        np.matmul(flat_taps, flat.T, out=product.reshape(n_shapelets, -1))
-        return product.reshape(n_shapelets, n_series, n_offsets)
-
-    return correlate, 8 * n_offsets * max(n_shapelets, n_taps * n_channels)
-
-
-def by_spectra(taps: Array, longest: int) -> tuple[Callable[[Array], Array], int]:
-    """Correlate by FFT, paths of at most ``longest`` rows; else as `by_windows`.
-
-    Circular: a period of at least the longest path suffices, as a window that would wrap around ends
-    beyond its path and is no candidate.
-    """
-    n_shapelets, n_taps, n_channels = taps.shape
-    period = fast_length(max(longest, n_taps))
-    spectrum_of_taps = np.fft.rfft(taps, period, axis=1).transpose(1, 0, 2)
-    spectrum_of_taps = np.ascontiguousarray(spectrum_of_taps)  # (frequencies, shapelets, channels)
-    np.conjugate(spectrum_of_taps, out=spectrum_of_taps)
-    n_frequencies = len(spectrum_of_taps)
-
-    def correlate(x: Array) -> Array:
-        n_series = len(x)
-        spectrum = scratch("spectrum", (n_series, n_frequencies, n_channels), np.complex128)
-        product = scratch("product", (n_frequencies, n_shapelets, n_series), np.complex128)
-        in_rows = scratch("rows", (n_shapelets, n_series, n_frequencies), np.complex128)
-        correlation = scratch("correlation", (n_shapelets, n_series, period))
-        np.fft.rfft(x, period, axis=1, out=spectrum)
-        np.matmul(spectrum_of_taps, spectrum.transpose(1, 2, 0), out=product)
-        in_rows[:] = product.transpose(1, 2, 0)  # faster to transform than columns
-        np.fft.irfft(in_rows, period, out=correlation)
-        return correlation
-
-    return correlate, 16 * n_frequencies * max(n_shapelets, n_channels)
+    run_blocks(one_block, len(paths))
 
 
 @kernel
-def _pick(
-    first, last, correlation, end_correlation, rows, row_offsets, longest, step, shift, weights,
-    lengths, start, slope, index,
+def _search_paths(
+    first, last, rows, row_offsets, longest, step, shift, column_weights, column_level, column,
+    level_free, weights, lengths, taps, spectra, layout, roots, room, start, slope, index,
 ):  # fmt: skip
-    """Add the window's energy to the correlations and take the earliest smallest cost.
+    """Search paths first..last, a few at a time and with a group of shapelets at a time."""
+    n_shapelets, n_channels, n_columns = len(lengths), rows.shape[1], len(column_weights)
+    by_spectra, any_level_free = len(spectra) > 0, level_free.any()
+    pieces, share = np.empty(n_shapelets, np.int64), np.empty(n_shapelets)
+    for k in range(n_shapelets):
+        pieces[k] = n_pieces(lengths[k], step)
+        share[k] = lengths[k] / step - (pieces[k] - 1)
+    x, integral = np.empty((n_channels, longest + 1)), np.empty((n_channels, longest + 1))
+    # Energies as seen by a metric, with or without the level: of all such, or of one at a time.
+    few_columns = n_columns <= 2
+    density = np.empty((n_columns if few_columns else 1, 3, longest))
+    sums, cost = np.empty((len(density), 2, longest)), np.empty(longest)
+    correlations = np.empty((2 * layout.n_pairs if by_spectra else 1, longest))
+    flat_rows, flat_end_taps = rows.ravel(), taps[1].reshape(n_shapelets, -1)
+    path_re, path_im, re, im = room, room, room, room
+    most_offsets = longest - pieces.min()
+    for loaded in range(first, last, layout.n_loaded):
+        until = min(loaded + layout.n_loaded, last)
+        if by_spectra:
+            path_re, path_im = transform_paths(
+                loaded, until, rows, row_offsets, layout, roots, room
+            )
+        for part in range(-(-(until - loaded) // layout.n_paths) * layout.n_groups):
+            begin = loaded + part // layout.n_groups * layout.n_paths
+            end, group = min(begin + layout.n_paths, until), part % layout.n_groups
+            if by_spectra:
+                re, im = correlate_spectra(
+                    begin - loaded,
+                    end - begin,
+                    group,
+                    path_re,
+                    path_im,
+                    spectra,
+                    layout,
+                    roots,
+                    room,
+                )
+            for series in range(begin, end):
+                begin_row, end_row = row_offsets[series], row_offsets[series + 1]
+                n_rows = end_row - begin_row
+                span = (n_rows - 1) * step
+                load_channels(rows, begin_row, n_rows, x)
+                if any_level_free:
+                    integrate(x, n_rows, step, integral)
+                for c in range(n_columns if few_columns else 0):
+                    sum_energy(
+                        x, n_rows, step, shift, series, column_weights, column_level, c, density,
+                        sums, c, cost,
+                    )  # fmt: skip
+                if by_spectra:
+                    take_columns(re, im, series - begin, layout, most_offsets, correlations)
+                for member in range(2 * layout.n_pairs):
+                    k = group * layout.n_pairs + member
+                    if member >= layout.n_pairs:
+                        k += (layout.n_groups - 1) * layout.n_pairs
+                    if k >= n_shapelets:
+                        break
+                    if span <= lengths[k]:
+                        start[series, k], slope[series, k], index[series, k] = 0.0, 0.0, FREE
+                        continue
+                    n_offsets = n_rows - pieces[k]
+                    if share[k] > 1.0 - ROUNDING:
+                        n_offsets -= 1  # the last one is the last possible start
+                    if not by_spectra:
+                        correlate_windows(x, taps, k, pieces[k] + 1, n_offsets, correlations)
+                    if not few_columns:
+                        sum_energy(
+                            x, n_rows, step, shift, series, column_weights, column_level, k, density,
+                            sums, 0, cost,
+                        )  # fmt: skip
+                    best = best_sample(
+                        x, integral, density, sums, column[k] if few_columns else 0, n_offsets,
+                        n_rows - 1, pieces[k], share[k], step, level_free[k], weights,
+                        min(k, len(weights) - 1), correlations, member if by_spectra else 0,
+                        correlate_last(
+                            flat_rows, end_row * n_channels, flat_end_taps, k,
+                            (pieces[k] + 1) * n_channels,
+                        ),
+                        cost,
+                    )  # fmt: skip
+                    index[series, k] = best
+                    slope[series, k] = -1.0 if best == AT_END else 0.0
+                    start[series, k] = span - lengths[k] if best == AT_END else best * step
 
-    For one metric and no level-free shapelet: all see the same energy.
-    """
-    pieces_of, partial_of = np.empty(len(lengths), np.int64), np.empty(len(lengths))
-    for k in range(len(lengths)):
-        pieces_of[k] = n_pieces(lengths[k], step)
-        partial_of[k] = lengths[k] - (pieces_of[k] - 1) * step
-    per_step, with_level = 1.0 / step, np.ones(1)
-    terms, window_sums = np.empty(longest), np.empty(longest)
-    density, sums = np.empty((3, 1, longest)), np.empty((1, 2, longest))
-    for series in range(first, last):
-        local = series - first
-        begin, end = row_offsets[series], row_offsets[series + 1]
-        n_rows = end - begin
-        last_row = n_rows - 1
-        span = last_row * step
-        energy_density(rows, begin, end, shift[series], weights, with_level, density)
+
+@inlined_kernel
+def best_sample(
+    x, integral, density, sums, column, n_offsets, last_row, pieces, share, step, level_free, weights,
+    metric, correlations, own, end_correlation, cost,
+):  # fmt: skip
+    """Row at which the window of least cost starts, the earliest if there are several; or AT_END."""
+    add_energy(density, sums, column, n_offsets, pieces, share, step, correlations, own, cost)
+    end_cost = energy_at_end(density, sums, column, last_row, pieces, share, step)
+    end_cost -= 2.0 * end_correlation
+    if level_free:
+        end_cost -= subtract_level(
+            x, integral, weights, metric, n_offsets, last_row, pieces, share, step, cost
+        )
+    least = least_of(cost, n_offsets)
+    if least <= end_cost:
+        for offset in range(n_offsets):
+            if cost[offset] == least:
+                return offset
+    return AT_END
+
+
+@kernel
+def load_channels(rows, begin, n_rows, x):
+    """Copy a path channel by channel, its last row once more."""
+    for channel in range(len(x)):
         for row in range(n_rows):
-            terms[row] = step * (density[0, 0, row] + density[1, 0, row] + density[2, 0, row] / 3.0)
-        running_sum(terms, last_row, sums, 0)
-        for k in range(len(lengths)):
-            length = lengths[k]
-            if span <= length:
-                start[series, k], slope[series, k], index[series, k] = 0.0, 0.0, FREE
-                continue
-            pieces, partial = pieces_of[k], partial_of[k]
-            share = partial * per_step
-            n_offsets = n_rows - pieces
-            if share > 1.0 - ROUNDING:
-                n_offsets -= 1  # the last one is the last possible start
-            e_part, b_part, d_part = partial, partial * share, partial * share * share * (1.0 / 3.0)
-            whole = u(pieces - 1)
-            # In a loop of its own: added up here, the compiler may reorder it and lose the digits.
-            sliding_sums(sums, 0, whole, n_offsets, window_sums)
-            best, best_cost = -1, np.inf
+            x[channel, row] = rows[begin + row, channel]
+        x[channel, n_rows] = x[channel, n_rows - 1]
+
+
+@kernel
+def integrate(x, n_rows, step, integral):
+    """Integrate each channel up to each row."""
+    for channel in range(len(x)):
+        total = 0.0
+        for row in range(n_rows):
+            integral[channel, row] = total
+            total += 0.5 * step * (x[channel, row] + x[channel, row + 1])
+
+
+@kernel
+def sum_energy(
+    x, n_rows, step, shift, series, weights, level, metric, density, sums, column, terms
+):  # fmt: skip
+    """Density of the energy after each row, (e, b, d) of `L2Problem.energy`, and its running sum."""
+    for row in range(u(n_rows)):
+        density[column, 0, row] = 0.0
+        density[column, 1, row] = 0.0
+        density[column, 2, row] = 0.0
+    for channel in range(len(x)):
+        weight = weights[metric, channel]
+        linear = level[metric] * weight * shift[series, channel]
+        for row in range(u(n_rows)):
+            f = x[channel, row]
+            rise = x[channel, row + u(1)] - f
+            density[column, 0, row] += f * (weight * f + 2.0 * linear)
+            density[column, 1, row] += rise * (weight * f + linear)
+            density[column, 2, row] += rise * (weight * rise)
+    for row in range(u(n_rows)):
+        terms[row] = step * (
+            density[column, 0, row] + density[column, 1, row] + density[column, 2, row] / 3.0
+        )
+    running_sum(terms, n_rows - 1, sums, column)
+
+
+@kernel
+def take_columns(re, im, path, layout, n_offsets, correlations):
+    """Copy the correlations of one path with the shapelets of a group, one after the other."""
+    n_pairs, n_columns = layout.n_pairs, len(re) // layout.period
+    for offset in range(n_offsets):
+        begin = offset * n_columns + path * n_pairs
+        for pair in range(n_pairs):
+            correlations[pair, offset] = re[begin + pair]
+            correlations[n_pairs + pair, offset] = im[begin + pair]
+
+
+@inlined_kernel
+def correlate_windows(x, taps, k, n_taps, n_offsets, correlations):
+    """Multiply windows by taps (taps, channels), four taps in one pass over the offsets."""
+    for offset in range(u(n_offsets)):
+        correlations[0, offset] = 0.0
+    for channel in range(len(x)):
+        for tap in range(0, n_taps - n_taps % 4, 4):
+            t0, t1 = taps[0, k, tap, channel], taps[0, k, tap + 1, channel]
+            t2, t3 = taps[0, k, tap + 2, channel], taps[0, k, tap + 3, channel]
             for offset in range(u(n_offsets)):
-                row = offset + whole
-                cost = window_sums[offset] + (
-                    -2.0 * correlation[k, local, offset]
-                    + e_part * density[0, 0, row] + b_part * density[1, 0, row]
-                    + d_part * density[2, 0, row]
+                at = offset + u(tap)
+                correlations[0, offset] += (
+                    t0 * x[channel, at] + t1 * x[channel, at + u(1)]
+                    + t2 * x[channel, at + u(2)] + t3 * x[channel, at + u(3)]
                 )  # fmt: skip
-                if cost < best_cost:
-                    best, best_cost = offset, cost
-            row = last_row - pieces
-            rest = step - partial
-            rest_share = rest * per_step
-            end_cost = (
-                sum_between(sums, 0, row, last_row) - 2.0 * end_correlation[local, k]
-                - rest * density[0, 0, row]
-                - rest * rest_share * (density[1, 0, row] + rest_share * density[2, 0, row] / 3.0)
-            )  # fmt: skip
-            if best >= 0 and best_cost <= end_cost:
-                start[series, k], slope[series, k], index[series, k] = best * step, 0.0, best
-            else:
-                start[series, k], slope[series, k] = span - length, -1.0
-                index[series, k] = AT_END
+        for tap in range(n_taps - n_taps % 4, n_taps):
+            for offset in range(u(n_offsets)):
+                correlations[0, offset] += taps[0, k, tap, channel] * x[channel, offset + u(tap)]
+
+
+@inlined_kernel
+def correlate_last(rows, end, taps, k, size):
+    """Multiply the last numbers of a path by the last taps of a shapelet."""
+    row, tap = u(end - size), u(taps.shape[1] - size)
+    total = 0.0
+    for i in range(u(size)):
+        total += rows[row + i] * taps[k, tap + i]
+    return total
+
+
+@inlined_kernel
+def add_energy(density, sums, column, n_offsets, pieces, share, step, correlations, own, cost):
+    """Cost of the windows that start at each row: energy less twice the correlation."""
+    of_e = share * step
+    of_b = of_e * share
+    of_d = of_b * share * (1.0 / 3.0)
+    whole = u(pieces - 1)
+    # In a loop of its own: added up here, the compiler may reorder it and lose the digits.
+    sliding_sums(sums, column, whole, n_offsets, cost)
+    for offset in range(u(n_offsets)):
+        row = offset + whole
+        cost[offset] += (
+            of_e * density[column, 0, row] + of_b * density[column, 1, row]
+            + of_d * density[column, 2, row] - 2.0 * correlations[own, offset]
+        )  # fmt: skip
+
+
+@inlined_kernel
+def energy_at_end(density, sums, column, last_row, pieces, share, step):
+    """Energy of the last window: that of its pieces, less the part of the first before it starts."""
+    row, before = last_row - pieces, 1.0 - share
+    return sum_between(sums, column, row, last_row) - before * step * (
+        density[column, 0, row]
+        + before * (density[column, 1, row] + before * (1.0 / 3.0) * density[column, 2, row])
+    )
+
+
+@inlined_kernel
+def subtract_level(
+    x, integral, weights, metric, n_offsets, last_row, pieces, share, step, cost
+):  # fmt: skip
+    """Take off what the windows' mean levels contribute to their cost; return that of the last."""
+    per_length = 1.0 / (step * (pieces - 1 + share))
+    of_here, of_rise = step * share, 0.5 * step * share * share
+    before = 1.0 - share
+    whole, end_row, at_end = u(pieces - 1), last_row - pieces, 0.0
+    for channel in range(len(x)):
+        weight = weights[metric, channel] * per_length
+        for offset in range(u(n_offsets)):
+            row = offset + whole
+            here, rise = x[channel, row], x[channel, row + u(1)] - x[channel, row]
+            level = integral[channel, row] - integral[channel, offset]
+            level += of_here * here + of_rise * rise
+            cost[offset] -= weight * level * level
+        here, rise = x[channel, end_row], x[channel, end_row + 1] - x[channel, end_row]
+        level = integral[channel, last_row] - integral[channel, end_row]
+        level -= before * step * (here + 0.5 * before * rise)
+        at_end += weight * level * level
+    return at_end
+
+
+@nan_free_kernel
+def least_of(cost, n_offsets):
+    """The least cost. If some are NaN it may be any of them."""
+    least = np.inf
+    for offset in range(u(n_offsets)):
+        least = min(least, cost[offset])
+    return least

@@ -1,4 +1,4 @@
-"""The rest of the convolution search on short paths: all shapelets of about one length at once.
+"""The convolution search on short paths: all shapelets of about one length at once.
 
 Where there are few offsets to try, a loop over them for each shapelet is mostly its own beginning and
 end. Shapelets that span the same pieces of a path try the same offsets and share all but four numbers,
@@ -11,10 +11,34 @@ import numpy as np
 
 from ..discrepancies._lattice import ROUNDING, n_pieces
 from ..offsets import AT_END, FREE
-from ..parallel import kernel, strict_kernel, u
+from ..parallel import kernel, run_blocks, u
 from ..paths import Array, Index
-from .problem import energy_density
+from .lattice import most_offsets
+from .problem import L2Problem, energy_density
 from .sums import running_sum, sum_between
+
+FEW_OFFSETS = 32
+
+
+def side_by_side_applies(problem: L2Problem) -> bool:
+    """Whether there are few offsets, one metric and no level-free shapelet: all see the same energy."""
+    one_metric = len(problem.weights) == 1 and not problem.level_free.any()
+    return one_metric and most_offsets(problem) <= FEW_OFFSETS
+
+
+def search_side_by_side(
+    problem: L2Problem, taps: Array, start: Array, slope: Array, index: Index
+) -> None:
+    """Write the best offsets, given `window_taps`."""
+    paths = problem.paths
+    order, runs = similar_lengths(problem.lengths, paths.common_step)
+    n_shapelets = len(order)
+    beside = np.ascontiguousarray(taps[:, order].reshape(2, n_shapelets, -1).transpose(0, 2, 1))
+    run_blocks(
+        _search_paths, len(paths), problem.rows, paths.row_offsets, paths.longest,
+        paths.common_step, problem.shift, problem.weights, problem.lengths, order, runs, beside,
+        start, slope, index,
+    )  # fmt: skip
 
 
 def similar_lengths(lengths: Array, step: float) -> tuple[Index, Index]:
@@ -42,12 +66,12 @@ def _is_whole(length, pieces, step):
     return (length - (pieces - 1) * step) / step > 1.0 - ROUNDING
 
 
-@strict_kernel
-def pick_side_by_side(
-    first, last, correlation, end_correlation, rows, row_offsets, longest, step, shift, weights,
-    lengths, order, runs, start, slope, index,
+@kernel
+def _search_paths(
+    first, last, rows, row_offsets, longest, step, shift, weights, lengths, order, runs, taps,
+    start, slope, index,
 ):  # fmt: skip
-    """As `_pick`; correlations are (series, offsets, shapelets) with the shapelets in ``order``."""
+    """Search paths first..last. Taps are (2, taps * channels, shapelets), these in ``order``."""
     n_shapelets = len(lengths)
     partial, share = np.empty(n_shapelets), np.empty(n_shapelets)
     for k in range(n_shapelets):
@@ -55,11 +79,11 @@ def pick_side_by_side(
         partial[k] = length - (n_pieces(length, step) - 1) * step
         share[k] = partial[k] / step
     of_e, of_b, of_d = partial, partial * share, partial * share * share / 3.0
-    with_level = np.ones(1)
+    with_level, n_channels, flat_rows = np.ones(1), rows.shape[1], rows.ravel()
+    correlation = np.empty(n_shapelets)
     terms, density, sums = np.empty(longest), np.empty((3, 1, longest)), np.empty((1, 2, longest))
     best, best_cost, end_cost = np.empty(n_shapelets), np.empty(n_shapelets), np.empty(n_shapelets)
     for series in range(first, last):
-        local = series - first
         begin, end = row_offsets[series], row_offsets[series + 1]
         last_row = end - begin - 1
         span = last_row * step
@@ -79,13 +103,12 @@ def pick_side_by_side(
                 row = offset + pieces - 1
                 whole = sum_between(sums, 0, offset, row)
                 e, b, d = density[0, 0, row], density[1, 0, row], density[2, 0, row]
+                correlate(
+                    flat_rows, (begin + offset) * n_channels, taps, 0, 0, (pieces + 1) * n_channels,
+                    low, high, correlation,
+                )  # fmt: skip
                 for k in range(low, high):
-                    cost = whole + (
-                        of_e[k] * e
-                        + of_b[k] * b
-                        + of_d[k] * d
-                        - 2.0 * correlation[local, offset, k]
-                    )
+                    cost = whole + (of_e[k] * e + of_b[k] * b + of_d[k] * d - 2.0 * correlation[k])
                     better = cost < best_cost[k]
                     best[k] = offset if better else best[k]
                     best_cost[k] = cost if better else best_cost[k]
@@ -93,10 +116,15 @@ def pick_side_by_side(
             if row >= 0:
                 whole = sum_between(sums, 0, row, last_row)
                 e, b, d = density[0, 0, row], density[1, 0, row], density[2, 0, row]
+                size = (pieces + 1) * n_channels
+                correlate(
+                    flat_rows, end * n_channels - size, taps, 1, taps.shape[1] - size, size,
+                    low, high, correlation,
+                )  # fmt: skip
                 for k in range(low, high):
                     rest, rest_share = step - partial[k], 1.0 - share[k]
                     end_cost[k] = (
-                        whole - 2.0 * end_correlation[local, k]
+                        whole - 2.0 * correlation[k]
                         - rest * (e + rest_share * (b + rest_share * d / 3.0))
                     )  # fmt: skip
             for k in range(low, high):
@@ -111,3 +139,23 @@ def pick_side_by_side(
                     start[series, shapelet] = span - lengths[shapelet]
                     slope[series, shapelet] = -1.0
                     index[series, shapelet] = AT_END
+
+
+@kernel
+def correlate(rows, row, taps, at_end, tap, size, low, high, out):
+    """Multiply the numbers of a path from ``row`` on by the taps of shapelets low..high."""
+    for k in range(low, high):
+        out[k] = 0.0
+    four = size - size % 4
+    for i in range(0, four, 4):
+        x0, x1, x2, x3 = rows[row + i], rows[row + i + 1], rows[row + i + 2], rows[row + i + 3]
+        t0 = u(tap + i)
+        t1, t2, t3 = t0 + u(1), t0 + u(2), t0 + u(3)
+        for k in range(low, high):
+            out[k] += (
+                x0 * taps[at_end, t0, k] + x1 * taps[at_end, t1, k]
+                + x2 * taps[at_end, t2, k] + x3 * taps[at_end, t3, k]
+            )  # fmt: skip
+    for i in range(four, size):
+        for k in range(low, high):
+            out[k] += rows[row + i] * taps[at_end, u(tap + i), k]

@@ -1,0 +1,188 @@
+"""Correlations of paths with taps by way of their spectra, in compiled code.
+
+A few paths are taken at once, and with each all shapelets or, if paths are long, a group of them. Two
+real columns go through one complex transform, as its real and its imaginary part: two channels of a
+path, and on the way back the correlations of two shapelets.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..parallel import kernel, u
+from ..paths import Array
+from .fourier import fast_period, transform_columns
+
+COLUMN_BYTES = 2**18  # of the complex columns transformed at once; two of them share a core's cache
+LEAST_COLUMNS = 8
+
+
+class Layout(NamedTuple):
+    """Which columns are transformed together.
+
+    Attributes
+    ----------
+    period : int
+        Length of the transforms. Correlations are circular: a period of at least the longest path
+        suffices, as a window that would wrap around ends beyond its path and is no candidate.
+    n_loaded, n_paths : int
+        Paths that are transformed at once, and paths that are then multiplied with shapelets at once.
+    n_groups, n_pairs : int
+        Groups of shapelets, and pairs in a group. Shapelet k is paired with n_groups * n_pairs + k.
+    """
+
+    period: int
+    n_loaded: int
+    n_paths: int
+    n_groups: int
+    n_pairs: int
+
+    @classmethod
+    def of(cls, n_rows: int, n_channels: int, n_shapelets: int) -> Layout:
+        """Lay out so that the columns stay in a core's cache."""
+        period = fast_period(n_rows)
+        most = max(COLUMN_BYTES // (16 * period), LEAST_COLUMNS)
+        channel_pairs, all_pairs = (n_channels + 1) // 2, (n_shapelets + 1) // 2
+        n_groups = -(-all_pairs // most)
+        n_pairs = -(-all_pairs // n_groups)
+        n_paths = max(most // n_pairs, 1) if n_groups == 1 else 1
+        n_loaded = max(most // channel_pairs // n_paths, 1) * n_paths
+        return cls(period, n_loaded, n_paths, n_groups, n_pairs)
+
+    def room(self, n_channels: int) -> int:
+        """Numbers to be held for `transform_paths` and `correlate_spectra`."""
+        columns = whole_vectors(self.n_loaded * ((n_channels + 1) // 2))
+        columns += whole_vectors(self.n_paths * self.n_pairs)
+        return 4 * self.period * columns
+
+
+@kernel
+def whole_vectors(n_columns):
+    """The next number of columns that vectors divide."""
+    return (n_columns + 3) // 4 * 4
+
+
+def spectra_of_taps(taps: Array, layout: Layout, roots: Array) -> Array:
+    """Spectra of taps (shapelets, taps, channels), to be multiplied with those of paths.
+
+    Returns (groups, frequencies, channels, 2, 2 * pairs), the last axis with the pairs' first shapelets
+    before their second ones, the one before with real and imaginary parts.
+    """
+    period, n_pairs = layout.period, layout.n_pairs
+    shape = (layout.n_groups, period // 2 + 1, taps.shape[2], 2, 2 * n_pairs)
+    spectra = np.empty(shape)
+    _transform_taps(taps, layout, roots, np.empty((4, period * n_pairs)), spectra)
+    return spectra
+
+
+@kernel
+def _transform_taps(taps, layout, roots, room, spectra):
+    n_shapelets, n_taps, n_channels = taps.shape
+    period, n_pairs = layout.period, layout.n_pairs
+    n_first = layout.n_groups * n_pairs
+    scale = 0.5 / period  # what halving the sums below and transforming back call for
+    for group in range(layout.n_groups):
+        for channel in range(n_channels):
+            re, im, other_re, other_im = room[0], room[1], room[2], room[3]
+            re[:], im[:] = 0.0, 0.0
+            for pair in range(n_pairs):
+                first = group * n_pairs + pair
+                if first < n_shapelets:
+                    for tap in range(n_taps):
+                        re[tap * n_pairs + pair] = taps[first, tap, channel]
+                if first + n_first < n_shapelets:
+                    for tap in range(n_taps):
+                        im[tap * n_pairs + pair] = taps[first + n_first, tap, channel]
+            if transform_columns(re, im, other_re, other_im, period, n_pairs, roots):
+                re, im = other_re, other_im
+            for f in range(period // 2 + 1):
+                mirror = period - f if f > 0 else 0
+                own = spectra[group, f, channel]
+                for pair in range(n_pairs):
+                    here, there = f * n_pairs + pair, mirror * n_pairs + pair
+                    own[0, pair] = 0.5 * scale * (re[here] + re[there])
+                    own[1, pair] = 0.5 * scale * (im[here] - im[there])
+                    own[0, n_pairs + pair] = 0.5 * scale * (im[here] + im[there])
+                    own[1, n_pairs + pair] = 0.5 * scale * (re[there] - re[here])
+
+
+@kernel
+def transform_paths(begin, end, rows, row_offsets, layout, roots, room):
+    """Spectra of paths begin..end: real and imaginary parts, (period * columns,), two channels each."""
+    n_channels = rows.shape[1]
+    n_columns = whole_vectors((end - begin) * ((n_channels + 1) // 2))
+    re, im, other_re, other_im = four_parts(room[: 4 * layout.period * n_columns])
+    re[:], im[:] = 0.0, 0.0
+    for series in range(begin, end):
+        column = (series - begin) * ((n_channels + 1) // 2)
+        for row in range(row_offsets[series], row_offsets[series + 1]):
+            at = (row - row_offsets[series]) * n_columns + column
+            for pair in range(n_channels // 2):
+                re[at + pair] = rows[row, 2 * pair]
+                im[at + pair] = rows[row, 2 * pair + 1]
+            if n_channels % 2:
+                re[at + n_channels // 2] = rows[row, n_channels - 1]
+    if transform_columns(re, im, other_re, other_im, layout.period, n_columns, roots):
+        return other_re, other_im
+    return re, im
+
+
+@kernel
+def correlate_spectra(first, n_paths, group, path_re, path_im, spectra, layout, roots, room):
+    """Correlate a group of shapelets with some of the transformed paths, from the ``first`` on.
+
+    Returns the correlations of pairs' first shapelets and of their second ones, (period * columns,).
+    """
+    period, n_pairs = layout.period, layout.n_pairs
+    n_columns = whole_vectors(n_paths * n_pairs)
+    re, im, other_re, other_im = four_parts(room[len(room) - 4 * period * n_columns :])
+    n_channels, path_columns = spectra.shape[2], len(path_re) // period
+    channel_pairs = (n_channels + 1) // 2
+    product_re, product_im = np.empty(2 * n_pairs), np.empty(2 * n_pairs)
+    for f in range(period // 2 + 1):
+        mirror = period - f if f > 0 else 0
+        for path in range(n_paths):
+            product_re[:], product_im[:] = 0.0, 0.0
+            for pair in range(channel_pairs):
+                column = (first + path) * channel_pairs + pair
+                here = f * path_columns + column
+                there = mirror * path_columns + column
+                add_product(
+                    spectra, group, f, 2 * pair, path_re[here] + path_re[there],
+                    path_im[here] - path_im[there], product_re, product_im,
+                )  # fmt: skip
+                if 2 * pair + 1 < n_channels:
+                    add_product(
+                        spectra, group, f, 2 * pair + 1, path_im[here] + path_im[there],
+                        path_re[there] - path_re[here], product_re, product_im,
+                    )  # fmt: skip
+            here, there = u(f * n_columns + path * n_pairs), u(mirror * n_columns + path * n_pairs)
+            second = u(n_pairs)
+            for pair in range(second):
+                re[there + pair] = product_re[pair] + product_im[second + pair]
+                im[there + pair] = product_re[second + pair] - product_im[pair]
+            for pair in range(second):
+                re[here + pair] = product_re[pair] - product_im[second + pair]
+                im[here + pair] = product_re[second + pair] + product_im[pair]
+    # Imaginary parts first: that transforms back.
+    if transform_columns(im, re, other_im, other_re, period, n_columns, roots):
+        return other_re, other_im
+    return re, im
+
+
+@kernel
+def four_parts(room):
+    """Cut an array into four."""
+    size = len(room) // 4
+    return room[:size], room[size : 2 * size], room[2 * size : 3 * size], room[3 * size :]
+
+
+@kernel
+def add_product(spectra, group, f, channel, x_re, x_im, product_re, product_im):
+    """Add a channel's spectrum of a path, times the conjugates of the shapelets'."""
+    for k in range(u(len(product_re))):
+        w_re, w_im = spectra[group, f, channel, 0, k], spectra[group, f, channel, 1, k]
+        product_re[k] += w_re * x_re + w_im * x_im
+        product_im[k] += w_re * x_im - w_im * x_re
