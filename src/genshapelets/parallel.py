@@ -135,4 +135,5 @@ def run_blocks(
     helpers = [pool.submit(work) for _ in range(n_helpers)]
     work()
     for helper in helpers:
-        helper.result()
+        if not helper.cancel():  # one that has not begun by now has nothing left to do
+            helper.result()

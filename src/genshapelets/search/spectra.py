@@ -149,14 +149,17 @@ def correlate_spectra(first, n_paths, group, path_re, path_im, spectra, layout, 
                 column = (first + path) * channel_pairs + pair
                 here = f * path_columns + column
                 there = mirror * path_columns + column
-                add_product(
-                    spectra, group, f, 2 * pair, path_re[here] + path_re[there],
-                    path_im[here] - path_im[there], product_re, product_im,
-                )  # fmt: skip
                 if 2 * pair + 1 < n_channels:
+                    add_two_products(
+                        spectra[group, f, 2 * pair], spectra[group, f, 2 * pair + 1],
+                        path_re[here] + path_re[there], path_im[here] - path_im[there],
+                        path_im[here] + path_im[there], path_re[there] - path_re[here],
+                        product_re, product_im,
+                    )  # fmt: skip
+                else:
                     add_product(
-                        spectra, group, f, 2 * pair + 1, path_im[here] + path_im[there],
-                        path_re[there] - path_re[here], product_re, product_im,
+                        spectra[group, f, 2 * pair], path_re[here] + path_re[there],
+                        path_im[here] - path_im[there], product_re, product_im,
                     )  # fmt: skip
             here, there = u(f * n_columns + path * n_pairs), u(mirror * n_columns + path * n_pairs)
             second = u(n_pairs)
@@ -180,9 +183,20 @@ def four_parts(room):
 
 
 @kernel
-def add_product(spectra, group, f, channel, x_re, x_im, product_re, product_im):
+def add_product(spectrum, x_re, x_im, product_re, product_im):
     """Add a channel's spectrum of a path, times the conjugates of the shapelets'."""
     for k in range(u(len(product_re))):
-        w_re, w_im = spectra[group, f, channel, 0, k], spectra[group, f, channel, 1, k]
-        product_re[k] += w_re * x_re + w_im * x_im
-        product_im[k] += w_re * x_im - w_im * x_re
+        product_re[k] += spectrum[0, k] * x_re + spectrum[1, k] * x_im
+        product_im[k] += spectrum[0, k] * x_im - spectrum[1, k] * x_re
+
+
+@kernel
+def add_two_products(one, other, x_re, x_im, y_re, y_im, product_re, product_im):
+    """Add those of two channels: half as often from and to memory."""
+    for k in range(u(len(product_re))):
+        product_re[k] += (
+            one[0, k] * x_re + one[1, k] * x_im + other[0, k] * y_re + other[1, k] * y_im
+        )
+        product_im[k] += (
+            one[0, k] * x_im - one[1, k] * x_re + other[0, k] * y_im - other[1, k] * y_re
+        )
