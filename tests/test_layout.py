@@ -27,6 +27,7 @@ ROAD = [
     "objective",
     "owners",
     "model",
+    "steps",
     "progress",
     "saving",
     "training",

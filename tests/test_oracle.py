@@ -26,11 +26,11 @@ from scipy.optimize import minimize_scalar
 
 from genshapelets import GeneralisedShapeletTransform, RaggedSeries, interpolate
 from genshapelets.discrepancies._l2_torch import l2_windows
-from genshapelets.discrepancies._l2_windows import L2Windows
+from genshapelets.discrepancies._l2_windows import prepare_windows
 from genshapelets.offsets import AT_END, FREE, Offsets
 from genshapelets.search import _convolution_torch as convolution_torch
 from genshapelets.search import best_offsets
-from genshapelets.search.convolution import correlate_windows, search_convolution
+from genshapelets.search.convolution import begin_convolution, correlate_windows
 from genshapelets.search.fourier import fast_period, roots_of_unity, transform_columns
 from genshapelets.search.problem import pose_l2
 from genshapelets.search.reference import grid, l2_distance
@@ -471,7 +471,7 @@ def test_the_convolution_in_torch_agrees(metric, per_shapelet, level_free, form)
     cpu = torch.device("cpu")
     kinds = set()
     for problem in pose_l2(paths, transform.discrepancy, values, lengths):
-        found = search_convolution(problem, form, cpu)
+        found = begin_convolution(problem, form, cpu)()
         twin = convolution_torch.search_torch(problem, form, cpu)
         assert torch.equal(twin.index, found.index)
         torch.testing.assert_close(twin.start, found.start, rtol=1e-14, atol=1e-14)
@@ -582,6 +582,10 @@ def windows_problem(windows, metric, per_shapelet, level_free, seed=32):
     return transform, paths, offsets
 
 
+def compiled_windows(values, lengths, weight, level_free, paths, offsets):
+    return prepare_windows(values, lengths, weight, level_free.numpy(), paths)(offsets)
+
+
 def value_and_gradients(function, transform, paths, offsets):
     shapelets, discrepancy = transform.shapelets, transform.discrepancy
     transform.zero_grad()
@@ -609,7 +613,7 @@ def assert_same_function(got, want, rtol=1e-9):
 def test_torch_windows_agree_with_compiled_ones(windows, metric, per_shapelet, level_free):
     problem = windows_problem(windows, metric, per_shapelet, level_free)
     got = value_and_gradients(l2_windows, *problem)
-    assert_same_function(got, value_and_gradients(L2Windows.apply, *problem))
+    assert_same_function(got, value_and_gradients(compiled_windows, *problem))
 
 
 def test_torch_windows_are_taken_in_chunks(monkeypatch):
@@ -626,8 +630,8 @@ def test_lattice_windows_agree_with_the_union_of_knots(windows, metric, per_shap
     transform, paths, offsets = windows_problem(windows, metric, per_shapelet, level_free, seed=33)
     assert (offsets.index != FREE).any(dim=0).all()
     free = dataclasses.replace(offsets, index=torch.full_like(offsets.index, FREE))
-    on_lattice = value_and_gradients(L2Windows.apply, transform, paths, offsets)
-    on_union = value_and_gradients(L2Windows.apply, transform, paths, free)
+    on_lattice = value_and_gradients(compiled_windows, transform, paths, offsets)
+    on_union = value_and_gradients(compiled_windows, transform, paths, free)
     assert_same_function(on_lattice, on_union)
 
 
@@ -640,8 +644,8 @@ def test_lattices_of_two_steps_and_free_windows_in_one_batch():
     assert len(set(paths.step)) == 3
     free = dataclasses.replace(offsets, index=torch.full_like(offsets.index, FREE))
     assert_same_function(
-        value_and_gradients(L2Windows.apply, transform, paths, offsets),
-        value_and_gradients(L2Windows.apply, transform, paths, free),
+        value_and_gradients(compiled_windows, transform, paths, offsets),
+        value_and_gradients(compiled_windows, transform, paths, free),
     )
 
 
@@ -654,6 +658,6 @@ def test_more_knots_than_samples_and_fewer():
         offsets = best_offsets(paths, transform.discrepancy, shapelets.values, shapelets.lengths)
         free = dataclasses.replace(offsets, index=torch.full_like(offsets.index, FREE))
         assert_same_function(
-            value_and_gradients(L2Windows.apply, transform, paths, offsets),
-            value_and_gradients(L2Windows.apply, transform, paths, free),
+            value_and_gradients(compiled_windows, transform, paths, offsets),
+            value_and_gradients(compiled_windows, transform, paths, free),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -32,29 +33,39 @@ class Owners:
         self.owner = torch.full((weight.shape[1],), -1, device=weight.device)
         self._forget()
 
+    @property
+    def owner(self) -> Tensor:
+        """Codes of classes, (shapelets,): see the class."""
+        return self._owner
+
+    @owner.setter
+    def owner(self, owner: Tensor) -> None:
+        self._owner = owner
+        classes = torch.arange(len(self.weight), device=owner.device)[:, None]
+        own = owner == (1 if len(self.weight) == 1 else classes)
+        free = torch.tensor(torch.inf, device=owner.device)
+        self._least_weight = torch.where((owner >= 0) & ~own, 0.0, -free)
+        self._largest_weight = torch.where((owner >= 0) & own, 0.0, free)
+
     def _forget(self) -> None:
-        self._least = torch.full(self.owner.shape, torch.inf, device=self.owner.device)
-        self._nearest = self.owner.clone()
+        self._least = np.full(len(self.owner), np.inf)
+        self._nearest = self.owner.cpu().numpy().copy()
 
     def see(self, discrepancy: Tensor, target: Tensor) -> None:
         """Look through a batch, (series, shapelets), for series nearer than those of this epoch."""
-        least, series = discrepancy.min(dim=0)
+        distance = discrepancy.cpu().numpy()
+        series = distance.argmin(axis=0)
+        least = distance[series, np.arange(len(series))]
         nearer = least < self._least
-        self._least = torch.where(nearer, least.to(self._least), self._least)
-        self._nearest = torch.where(nearer, target[series], self._nearest)
+        self._least[nearer] = least[nearer]
+        self._nearest[nearer] = target.cpu().numpy()[series[nearer]]
 
     def settle(self) -> None:
         """End an epoch: the series seen in it decide."""
-        self.owner = self._nearest
+        self.owner = torch.from_numpy(self._nearest).to(self.owner)
         self._forget()
 
     @torch.no_grad()
     def constrain(self) -> None:
         """Set to zero the weights that have the wrong sign."""
-        weight = self.weight
-        if len(weight) == 1:
-            own = self.owner == 1
-        else:
-            own = self.owner == torch.arange(len(weight), device=weight.device)[:, None]
-        wrong = torch.where(own, weight > 0, weight < 0)
-        weight.masked_fill_(wrong & (self.owner >= 0), 0.0)
+        self.weight.clamp_(self._least_weight, self._largest_weight)

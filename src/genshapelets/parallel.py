@@ -104,6 +104,18 @@ def scratch(name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64) ->
     return buffer[:n_bytes].view(dtype).reshape(shape)
 
 
+def n_threads_now() -> int:
+    """How many threads our kernels may use."""
+    return _n_threads.get() or torch.get_num_threads()
+
+
+def _helpers(n_helpers: int) -> ThreadPoolExecutor:
+    pool = _pools.get(n_helpers)
+    if pool is None:
+        pool = _pools.setdefault(n_helpers, ThreadPoolExecutor(n_helpers, "genshapelets"))
+    return pool
+
+
 def run_blocks(
     task: Callable[..., None], n_items: int, *arguments: Any, n_blocks: int | None = None
 ) -> None:
@@ -112,7 +124,14 @@ def run_blocks(
     Blocks may run at the same time, so each must write only to its own part of the output. The
     calling thread takes its share of them.
     """
-    n_threads = _n_threads.get() or torch.get_num_threads()
+    begin_blocks(task, n_items, *arguments, n_blocks=n_blocks)()
+
+
+def begin_blocks(
+    task: Callable[..., None], n_items: int, *arguments: Any, n_blocks: int | None = None
+) -> Callable[[], None]:
+    """Let other threads begin what `run_blocks` does. Returns what joins in and waits for the end."""
+    n_threads = n_threads_now()
     n_blocks = min(n_items, n_blocks or (1 if n_threads == 1 else 4 * n_threads))
     bounds = [n_items * block // n_blocks for block in range(n_blocks + 1)]
     blocks = list(pairwise(bounds))[::-1]
@@ -127,13 +146,13 @@ def run_blocks(
 
     n_helpers = min(n_threads, n_blocks) - 1
     if n_helpers < 1:
+        return work
+    helpers = [_helpers(n_helpers).submit(work) for _ in range(n_helpers)]
+
+    def join() -> None:
         work()
-        return
-    pool = _pools.get(n_helpers)
-    if pool is None:
-        pool = _pools.setdefault(n_helpers, ThreadPoolExecutor(n_helpers, "genshapelets"))
-    helpers = [pool.submit(work) for _ in range(n_helpers)]
-    work()
-    for helper in helpers:
-        if not helper.cancel():  # one that has not begun by now has nothing left to do
-            helper.result()
+        for helper in helpers:
+            if not helper.cancel():  # one that has not begun by now has nothing left to do
+                helper.result()
+
+    return join

@@ -21,6 +21,7 @@ from .owners import Owners
 from .paths import Index, Paths
 from .progress import Progress
 from .saving import check_saving, read_file, write_file
+from .steps import Adam, is_linear_step, linear_step
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ class Trainer:
         self.state = _State()
         self.best = _copy(model)
         shapelets, measure = model.transform.shapelets, model.transform.discrepancy
-        self.optimiser = torch.optim.Adam(
+        self.optimiser = Adam(
             [
                 {"params": [shapelets.values, *model.head.parameters()], "ratio": 1.0},
                 {"params": [shapelets.raw_lengths], "ratio": plan.length_rate},
@@ -175,6 +176,7 @@ class Trainer:
             lr=plan.schedule.rate,
             fused=True,
         )
+        self.linear = is_linear_step(model, task.loss)
         self.owners: Owners | None = None
         if plan.own_class and task.n_classes and type(model.head) is nn.Linear:
             self.owners = Owners(model.head.weight)
@@ -255,22 +257,27 @@ class Trainer:
         yield from np.array_split(order, n_batches) if n_batches > 1 else [np.sort(order)]
 
     def _step(self, batch: Index) -> dict[str, float]:
-        paths = self.paths if len(batch) == len(self.paths) else self.paths[batch]
-        index = torch.from_numpy(batch)
-        target, weight = self.task.target[index], self.task.weight[index]
-        output, matches = self.model(paths, self._keep(len(batch)))
-        loss = self.task.loss(output, target, weight)
-        regularisation = interpretable_regularisation(matches.discrepancy, self.plan.gamma)
-        self.optimiser.zero_grad()
-        (loss + regularisation).backward()  # type: ignore[no-untyped-call]
-        self.optimiser.step()
+        paths, target, weight = self.paths, self.task.target, self.task.weight
+        if len(batch) < len(paths):
+            index = torch.from_numpy(batch)
+            paths, target, weight = paths[batch], target[index], weight[index]
+        keep = self._keep(len(batch))
+        if self.linear:
+            loss, regularisation, output, discrepancy = linear_step(
+                self.model, paths, target, weight, self.task.loss, self.plan.gamma, keep
+            )
+        else:
+            loss, regularisation, output, discrepancy = self._differentiate(
+                paths, target, weight, keep
+            )
+        self.optimiser.update()
         if self.owners is not None:
-            self.owners.see(matches.discrepancy.detach(), target)
+            self.owners.see(discrepancy, target)
             self.owners.constrain()
         figures = {
-            "loss": loss.item(),
-            "regularisation": regularisation.item(),
-            self.task.score_name: self.task.score(output.detach(), target, weight).item(),
+            "loss": loss,
+            "regularisation": regularisation,
+            self.task.score_name: self.task.score(output, target, weight).item(),
         }
         if not math.isfinite(figures["loss"] + figures["regularisation"]):
             raise ValueError(
@@ -278,6 +285,18 @@ class Trainer:
                 f"{figures['loss']}. Lower learning_rate or gamma."
             )
         return figures
+
+    def _differentiate(
+        self, paths: Paths, target: Tensor, weight: Tensor, keep: Tensor | None
+    ) -> tuple[float, float, Tensor, Tensor]:
+        """Do as `linear_step`, by autograd."""
+        output, matches = self.model(paths, keep)
+        loss = self.task.loss(output, target, weight)
+        regularisation = interpretable_regularisation(matches.discrepancy, self.plan.gamma)
+        self.optimiser.zero_grad()
+        (loss + regularisation).backward()  # type: ignore[no-untyped-call]
+        found = output.detach(), matches.discrepancy.detach()
+        return loss.item(), regularisation.item(), *found
 
     @torch.no_grad()
     def _settle_owners(self) -> None:
@@ -297,8 +316,9 @@ class Trainer:
         if not dropout:
             return None
         values = self.model.transform.shapelets.values
-        kept = torch.rand(n_series, len(values), generator=self.generator) >= dropout
-        return kept.to(values) / (1 - dropout)
+        chance = torch.rand(n_series, len(values), generator=self.generator).numpy()
+        kept = (chance >= dropout) * np.float32(1 / (1 - dropout))
+        return torch.from_numpy(kept).to(values)
 
     @torch.no_grad()
     def _validate(self) -> tuple[float, float]:

@@ -23,7 +23,7 @@ def l2_windows(
     paths: Paths,
     offsets: Offsets,
 ) -> Tensor:
-    """Discrepancies at given offsets; arguments as of `L2Windows`."""
+    """Discrepancies at given offsets; the arguments before are those of `prepare_windows`."""
     n_shapelets, n_channels, n_knots = values.shape
     per_path = n_shapelets * n_channels * (int(paths.lengths.max()) + n_knots)
     size = max(1, MAX_ELEMENTS // per_path)

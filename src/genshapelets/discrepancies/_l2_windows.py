@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -28,10 +29,38 @@ from ._union import gram_backward, union_backward, union_forward
 N_BLOCKS = 8
 
 
+@dataclass(frozen=True)
+class Where:
+    """Offsets as arrays: see `Offsets`."""
+
+    start: Array
+    slope: Array
+    index: Index
+
+    @classmethod
+    def of(cls, offsets: Offsets) -> Where:
+        """Take them from tensors."""
+        return cls(offsets.start.numpy(), offsets.slope.numpy(), offsets.index.numpy())
+
+    def column(self, k: int) -> Where:
+        """The offsets of one shapelet."""
+        start, slope, index = (
+            np.ascontiguousarray(array[:, k : k + 1])
+            for array in (self.start, self.slope, self.index)
+        )
+        return Where(start, slope, index)  # type: ignore[arg-type]
+
+    @cached_property
+    def n_free(self) -> int:
+        """Windows that are not on a lattice."""
+        return int(np.count_nonzero(self.index == FREE))
+
+
 class L2Windows(torch.autograd.Function):
     r"""Discrepancies at given offsets, :math:`(\int |A(f(s+t) - w(t))|^2 dt)^{1/2}`.
 
-    The backward pass walks the best windows once more; nothing of their size is kept.
+    Tensors are there to be differentiated by; their numbers are those of the prepared ``metric``. The
+    backward pass walks the best windows once more; nothing of their size is kept.
     """
 
     @staticmethod
@@ -40,28 +69,13 @@ class L2Windows(torch.autograd.Function):
         values: Tensor,
         lengths: Tensor,
         matrix: Tensor | None,
-        level_free: Tensor,
-        paths: Paths,
+        metric: Metric,
         offsets: Offsets,
     ) -> Tensor:
-        windows = _Windows(
-            paths=paths,
-            rows=paths.values,
-            shapelets=_float64(values.transpose(1, 2)),
-            lengths=_float64(lengths),
-            weights=np.ones((1, values.shape[1])),
-            level_free=level_free.numpy(),
-            start=offsets.start.numpy(),
-            slope=offsets.slope.numpy(),
-            index=offsets.index.numpy(),
-            keep_moments=any(ctx.needs_input_grad),
-        )
-        metric = None if matrix is None else _float64(matrix)
-        seen = _Metric(windows, metric)
-        squared = seen.forward()
-        if any(ctx.needs_input_grad):
-            ctx.metric = seen
-            ctx.squared = squared
+        where = Where.of(offsets)
+        squared = metric.forward(where)
+        if metric.windows.keep_moments:
+            ctx.metric, ctx.where, ctx.squared = metric, where, squared
             ctx.dtypes = (values.dtype, lengths.dtype, None if matrix is None else matrix.dtype)
         return _tensor(np.sqrt(squared), values.dtype)
 
@@ -74,72 +88,122 @@ class L2Windows(torch.autograd.Function):
         sigma = np.sqrt(ctx.squared)
         # The square root has no derivative at 0; 0 is the subgradient that leaves a perfect match be.
         half = 0.5 / np.where(sigma > 0, sigma, np.inf)
-        grads = ctx.metric.backward(_float64(upstream) * half, ctx.squared)
+        grads = ctx.metric.backward(ctx.where, _float64(upstream) * half, ctx.squared)
         values, lengths, matrix = (
             None if grad is None else _tensor(grad, dtype)
             for grad, dtype in zip(grads, ctx.dtypes, strict=True)
         )
         assert values is not None
-        return values.transpose(1, 2), lengths, matrix, None, None, None
+        return values.transpose(1, 2), lengths, matrix, None, None
 
 
-@dataclass(frozen=True)
-class _Metric:
+def prepare_windows(
+    values: Tensor,
+    lengths: Tensor,
+    matrix: Tensor | None,
+    level_free: NDArray[np.bool_],
+    paths: Paths,
+) -> Callable[[Offsets], Tensor]:
+    """Begin what does not depend on the offsets; returns what evaluates there, with gradients."""
+    tensors = (values, lengths) if matrix is None else (values, lengths, matrix)
+    keep_moments = torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
+    metric = l2_metric(values, lengths, matrix, level_free, paths, keep_moments)
+    return lambda offsets: L2Windows.apply(values, lengths, matrix, metric, offsets)
+
+
+def l2_metric(
+    values: Tensor,
+    lengths: Tensor,
+    matrix: Tensor | None,
+    level_free: NDArray[np.bool_],
+    paths: Paths,
+    keep_moments: bool,
+) -> Metric:
+    """Copy the tensors, as an optimiser may change them before the backward pass."""
+    weights = np.ones((1, values.shape[1]))
+    metric = None if matrix is None else _float64(matrix)
+    if metric is not None and metric.ndim == 2:
+        weights = metric**2
+    windows = _Windows(
+        paths=paths,
+        rows=paths.values,
+        shapelets=_float64(values.transpose(1, 2)),
+        lengths=_float64(lengths),
+        weights=weights,
+        level_free=level_free,
+        keep_moments=keep_moments,
+    )
+    return Metric(windows, metric)
+
+
+class Metric:
     """Windows seen through a metric: None, diagonals (metrics, channels) or matrices (metrics, D, D).
 
     A diagonal becomes weights a^2. A full matrix is applied to paths and shapelets beforehand, to each
     shapelet by itself if each has its own.
     """
 
-    windows: _Windows
-    matrix: Array | None
+    def __init__(self, windows: _Windows, matrix: Array | None) -> None:
+        self.windows, self.matrix = windows, matrix
+        self.full = matrix is not None and matrix.ndim == 3
+        self.apart = self.full and len(matrix) > 1  # type: ignore[arg-type]
+        if not self.full:
+            windows.lattices  # noqa: B018  projects the shapelets
 
-    def forward(self) -> Array:
-        squared = [part.forward() for part in self._parts()]
-        return squared[0] if len(squared) == 1 else np.concatenate(squared, axis=1)
-
-    def backward(self, upstream: Array, squared: Array) -> tuple[Array, Array, Array | None]:
+    def forward(self, where: Where) -> Array:
+        """Squared discrepancies, (series, shapelets)."""
         parts = self._parts()
-        columns = np.arange(len(self.windows.shapelets)).reshape(len(parts), -1)
-        grads = [
-            part.backward(np.ascontiguousarray(upstream[:, k]), np.ascontiguousarray(squared[:, k]))
-            for part, k in zip(parts, columns, strict=True)
-        ]
-        grad_values = np.concatenate([grad[0] for grad in grads])
-        grad_lengths = np.concatenate([grad[1] for grad in grads])
+        if not self.apart:
+            return parts[0].forward(where)
+        return np.concatenate(
+            [part.forward(where.column(k)) for k, part in enumerate(parts)], axis=1
+        )
+
+    def backward(
+        self, where: Where, upstream: Array, squared: Array
+    ) -> tuple[Array, Array, Array | None]:
+        """Gradients of values (shapelets, knots, channels), lengths and matrix."""
+        parts = self._parts()
+        if not self.apart:
+            grad_values, grad_lengths, grad_weights = parts[0].backward(where, upstream, squared)
+        else:
+            grads = [
+                part.backward(
+                    where.column(k),
+                    np.ascontiguousarray(upstream[:, k : k + 1]),
+                    np.ascontiguousarray(squared[:, k : k + 1]),
+                )
+                for k, part in enumerate(parts)
+            ]
+            grad_values, grad_lengths, grad_weights = (
+                np.concatenate(parts_of_grad) for parts_of_grad in zip(*grads, strict=True)
+            )
         if self.matrix is None:
             return grad_values, grad_lengths, None
-        if self.matrix.ndim == 2:
-            grad_weights = grads[0][2]
+        if not self.full:
             if len(self.matrix) == 1:
                 grad_weights = grad_weights.sum(axis=0, keepdims=True)
             return grad_values, grad_lengths, 2.0 * self.matrix * grad_weights
-        gram = self.windows.gram(upstream)
+        gram = self.windows.gram(where, upstream)
         if len(self.matrix) == 1:
             gram = gram.sum(axis=0, keepdims=True)
         return grad_values @ self.matrix, grad_lengths, 2.0 * self.matrix @ gram
 
     def _parts(self) -> list[_Windows]:
-        if self.matrix is None or self.matrix.ndim == 2:
-            return [self._weighted]
-        windows, matrix = self.windows, self.matrix
-        parts = [windows] if len(matrix) == 1 else windows.split()
+        """Made anew for the backward pass if the metric is full: they hold as much as the paths."""
+        if not self.full:
+            return [self.windows]
+        assert self.matrix is not None
+        parts = self.windows.split() if self.apart else [self.windows]
         return [
             replace(part, rows=part.rows @ A.T, shapelets=part.shapelets @ A.T)
-            for part, A in zip(parts, matrix, strict=True)
+            for part, A in zip(parts, self.matrix, strict=True)
         ]
-
-    @cached_property
-    def _weighted(self) -> _Windows:
-        """Kept for the backward pass, as its size is that of the shapelets; paths stay as they are."""
-        return (
-            self.windows if self.matrix is None else replace(self.windows, weights=self.matrix**2)
-        )
 
 
 @dataclass(frozen=True)
 class _Windows:
-    """The best windows of some paths and shapelets, and the weight of each channel."""
+    """Windows of some paths for some shapelets, and the weight of each channel."""
 
     paths: Paths
     rows: Array
@@ -147,9 +211,6 @@ class _Windows:
     lengths: Array
     weights: Array
     level_free: NDArray[np.bool_]
-    start: Array
-    slope: Array
-    index: Index
     keep_moments: bool  # which only the backward pass asks for
 
     def split(self) -> list[_Windows]:
@@ -159,48 +220,45 @@ class _Windows:
                 shapelets=self.shapelets[k : k + 1],
                 lengths=self.lengths[k : k + 1],
                 level_free=self.level_free[k : k + 1],
-                start=np.ascontiguousarray(self.start[:, k : k + 1]),
-                slope=np.ascontiguousarray(self.slope[:, k : k + 1]),
-                index=np.ascontiguousarray(self.index[:, k : k + 1]),
             )
             for k in range(len(self.shapelets))
         ]
 
-    def forward(self) -> Array:
+    def forward(self, where: Where) -> Array:
         paths = self.paths
-        out = np.empty(self.index.shape)
-        if self.n_free:
+        out = np.empty(where.index.shape)
+        if where.n_free:
             run_blocks(
-                union_forward, len(paths), paths.knots, self.rows, paths.row_offsets, self.index,
-                self.start, self.shapelets, self.lengths, self.weights, self.level_free, out,
+                union_forward, len(paths), paths.knots, self.rows, paths.row_offsets, where.index,
+                where.start, self.shapelets, self.lengths, self.weights, self.level_free, out,
             )  # fmt: skip
-        for lattice in self.lattices:
-            lattice.forward(out)
+        if where.n_free < out.size:
+            for lattice in self.lattices:
+                lattice.forward(where, out)
         return out
 
-    def backward(self, upstream: Array, squared: Array) -> tuple[Array, Array, Array]:
+    def backward(self, where: Where, upstream: Array, squared: Array) -> tuple[Array, Array, Array]:
         paths = self.paths
         n_shapelets = len(self.shapelets)
         n_blocks = min(N_BLOCKS, len(paths))
         grad_shapelets = np.zeros(self.shapelets.shape)
         grad_lengths = np.zeros(n_shapelets)
         grad_weights = np.zeros((n_shapelets, self.rows.shape[1]))
-        if self.n_free:
+        if where.n_free:
             by_block = (
                 np.zeros((n_blocks, *grad_shapelets.shape)),
                 np.zeros((n_blocks, *grad_lengths.shape)),
                 np.zeros((n_blocks, *grad_weights.shape)),
             )
-            per_shapelet = np.broadcast_to(self.weights, grad_weights.shape)
+            per_shapelet = np.ascontiguousarray(np.broadcast_to(self.weights, grad_weights.shape))
 
             def one_block(first: int, last: int) -> None:
                 for block in range(first, last):
                     union_backward(
                         len(paths) * block // n_blocks, len(paths) * (block + 1) // n_blocks,
-                        paths.knots, self.rows, paths.row_offsets, self.index, self.start, self.slope,
-                        self.shapelets, self.lengths, np.ascontiguousarray(per_shapelet),
-                        self.level_free, upstream, squared,
-                        by_block[0][block], by_block[1][block], by_block[2][block],
+                        paths.knots, self.rows, paths.row_offsets, where.index, where.start,
+                        where.slope, self.shapelets, self.lengths, per_shapelet, self.level_free,
+                        upstream, squared, by_block[0][block], by_block[1][block], by_block[2][block],
                     )  # fmt: skip
 
             run_blocks(one_block, n_blocks, n_blocks=n_blocks)
@@ -208,30 +266,27 @@ class _Windows:
                 (grad_shapelets, grad_lengths, grad_weights), by_block, strict=True
             ):
                 total += part.sum(axis=0)
-        for lattice in self.lattices:
-            lattice.backward(upstream, squared, grad_shapelets, grad_lengths, grad_weights)
+        if where.n_free < squared.size:
+            for lattice in self.lattices:
+                lattice.backward(
+                    where, upstream, squared, grad_shapelets, grad_lengths, grad_weights
+                )
         return grad_shapelets, grad_lengths, grad_weights
 
-    def gram(self, upstream: Array) -> Array:
+    def gram(self, where: Where, upstream: Array) -> Array:
         """Sum over paths of upstream * int r r^T, (shapelets, channels, channels)."""
         paths = self.paths
         n_channels = self.rows.shape[1]
         out = np.zeros((len(self.shapelets), n_channels, n_channels))
         run_blocks(
-            gram_backward, len(self.shapelets), paths.knots, self.rows, paths.row_offsets, self.start,
+            gram_backward, len(self.shapelets), paths.knots, self.rows, paths.row_offsets, where.start,
             self.shapelets, self.lengths, self.level_free, upstream, out,
         )  # fmt: skip
         return out
 
     @cached_property
-    def n_free(self) -> int:
-        return int(np.count_nonzero(self.index == FREE))
-
-    @cached_property
     def lattices(self) -> list[_Lattice]:
-        """One for each distinct step of the regularly sampled paths, if any window is on the lattice."""
-        if self.n_free == self.index.size:
-            return []
+        """One for each distinct step of the regularly sampled paths."""
         return [_Lattice(self, step, members) for step, members in self.paths.by_step.items()]
 
 
@@ -248,24 +303,25 @@ class _Lattice:
         self.residual = np.empty((2, n_shapelets, n_channels))
         n_moments = nodes if windows.keep_moments else 0
         self.moment, self.first_moment = np.empty((2, 2, n_shapelets, n_moments, n_channels))
-        run_blocks(
-            project, n_shapelets, step, windows.shapelets, self.lengths, self.projection,
-            self.residual, self.moment, self.first_moment,
+        project(
+            0, n_shapelets, step, windows.shapelets, self.lengths, self.projection, self.residual,
+            self.moment, self.first_moment,
         )  # fmt: skip
         self.tiled_weights = np.tile(windows.weights, nodes)
 
-    def forward(self, out: Array) -> None:
+    def forward(self, where: Where, out: Array) -> None:
         w = self.windows
         n_shapelets = len(w.shapelets)
         residual = (self.residual * w.weights).sum(axis=2)
         run_blocks(
             lattice_forward, len(self.members), self.members, w.rows.ravel(), w.rows.shape[1],
-            w.paths.row_offsets, w.index, self.step, self.lengths, self.tiled_weights, w.level_free,
+            w.paths.row_offsets, where.index, self.step, self.lengths, self.tiled_weights, w.level_free,
             self.projection.reshape(2, n_shapelets, -1), residual, out,
         )  # fmt: skip
 
     def backward(
         self,
+        where: Where,
         upstream: Array,
         squared: Array,
         grad_shapelets: Array,
@@ -287,7 +343,7 @@ class _Lattice:
             for block in range(first, last):
                 lattice_backward(
                     len(members) * block // n_blocks, len(members) * (block + 1) // n_blocks,
-                    members, w.rows.ravel(), n_channels, w.paths.row_offsets, w.index, w.slope,
+                    members, w.rows.ravel(), n_channels, w.paths.row_offsets, where.index, where.slope,
                     self.step, self.lengths, self.tiled_weights, w.level_free, tiled_rows,
                     self.projection.reshape(flat), self.moment.reshape(flat),
                     self.first_moment.reshape(flat), upstream, squared,
@@ -307,7 +363,7 @@ class _Lattice:
 
 
 def _float64(tensor: Tensor) -> Array:
-    """Copy a tensor: an optimiser may change the parameter before the backward pass."""
+    """Copy a tensor."""
     tensor = tensor.detach()
     if tensor.dtype not in (torch.float32, torch.float64):
         tensor = tensor.double()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 from torch import Tensor, nn
 
@@ -22,17 +23,31 @@ class Discrepancy(nn.Module, ABC):
         """Refuse shapelets that this discrepancy was not made for, with a ValueError."""
 
     @abstractmethod
-    def evaluate(self, paths: Paths, values: Tensor, lengths: Tensor, offsets: Offsets) -> Tensor:
-        """Discrepancy of every shapelet from its window of every path.
+    def prepare(self, paths: Paths, values: Tensor, lengths: Tensor) -> Callable[[Offsets], Tensor]:
+        """Begin what does not depend on the offsets, while they are searched for.
 
         Parameters
         ----------
         paths : Paths
         values : (shapelets, channels, knots) tensor
         lengths : (shapelets,) tensor
+
+        Returns
+        -------
+        What `evaluate` is without its first three arguments.
+        """
+
+    def evaluate(self, paths: Paths, values: Tensor, lengths: Tensor, offsets: Offsets) -> Tensor:
+        """Discrepancy of every shapelet from its window of every path.
+
+        Parameters
+        ----------
+        paths, values, lengths
+            As for `prepare`.
         offsets : Offsets
 
         Returns
         -------
         (series, shapelets) tensor
         """
+        return self.prepare(paths, values, lengths)(offsets)

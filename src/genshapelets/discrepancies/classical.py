@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -24,11 +27,20 @@ class ClassicalDiscrepancy(Discrepancy):
     def check(self, n_shapelets: int, n_channels: int) -> None:
         """Take any shapelets."""
 
-    def evaluate(self, paths: Paths, values: Tensor, lengths: Tensor, offsets: Offsets) -> Tensor:  # noqa: ARG002
+    def prepare(
+        self,
+        paths: Paths,
+        values: Tensor,
+        lengths: Tensor,  # noqa: ARG002
+    ) -> Callable[[Offsets], Tensor]:
         """Sum of squared differences at the given samples; lengths play no part."""
-        n_samples = values.shape[2]
-        first = paths.row_offsets[:-1, None] + offsets.index.cpu().numpy()
-        last = paths.row_offsets[1:] - 1
-        row = np.minimum(first[..., None] + np.arange(n_samples), last[:, None, None])
-        windows = torch.from_numpy(paths.values).to(values)[torch.from_numpy(row).to(values.device)]
-        return (windows - values.transpose(1, 2)).square().sum(dim=(2, 3))
+        return partial(_sum_of_squares, paths, values)
+
+
+def _sum_of_squares(paths: Paths, values: Tensor, offsets: Offsets) -> Tensor:
+    n_samples = values.shape[2]
+    first = paths.row_offsets[:-1, None] + offsets.index.cpu().numpy()
+    last = paths.row_offsets[1:] - 1
+    row = np.minimum(first[..., None] + np.arange(n_samples), last[:, None, None])
+    windows = torch.from_numpy(paths.values).to(values)[torch.from_numpy(row).to(values.device)]
+    return (windows - values.transpose(1, 2)).square().sum(dim=(2, 3))

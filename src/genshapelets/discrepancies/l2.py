@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Literal
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ..offsets import Offsets
 from ..paths import Paths
 from ._l2_torch import l2_windows
-from ._l2_windows import L2Windows
+from ._l2_windows import prepare_windows
 from .base import Discrepancy
 
 
@@ -87,6 +90,11 @@ class L2Discrepancy(Discrepancy):
         """Which of so many shapelets ignore the level, (n_shapelets,) bool."""
         return self.level_free.expand(n_shapelets) if self.level_free.ndim == 0 else self.level_free
 
+    def level_free_array(self, n_shapelets: int) -> NDArray[np.bool_]:
+        """Answer as `level_free_of`, as an array."""
+        answers: NDArray[np.bool_] = self.level_free.cpu().numpy()
+        return answers if answers.ndim else np.full(n_shapelets, bool(answers))
+
     def check(self, n_shapelets: int, n_channels: int) -> None:
         """Refuse shapelets that this discrepancy was not made for."""
         if n_channels != self.n_channels:
@@ -104,12 +112,14 @@ class L2Discrepancy(Discrepancy):
                 f"level_free holds {len(self.level_free)} answers for {n_shapelets} shapelets."
             )
 
-    def evaluate(self, paths: Paths, values: Tensor, lengths: Tensor, offsets: Offsets) -> Tensor:
-        """Discrepancy of every shapelet from its window of every path; see `Discrepancy`."""
-        level_free = self.level_free_of(len(values)).contiguous()
-        on_cpu = values.device.type == "cpu"
-        evaluate = L2Windows.apply if on_cpu else l2_windows
-        return evaluate(values, lengths, self.weight, level_free, paths, offsets)
+    def prepare(self, paths: Paths, values: Tensor, lengths: Tensor) -> Callable[[Offsets], Tensor]:
+        """Begin what does not depend on the offsets; see `Discrepancy`."""
+        n_shapelets = len(values)
+        if values.device.type == "cpu":
+            level_free = self.level_free_array(n_shapelets)
+            return prepare_windows(values, lengths, self.weight, level_free, paths)
+        free = self.level_free_of(n_shapelets)
+        return partial(l2_windows, values, lengths, self.weight, free, paths)
 
     def extra_repr(self) -> str:
         """Describe the settings for `repr`."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -11,7 +14,7 @@ from ..offsets import FREE, Offsets
 from ..paths import Array, Paths
 from .classical import search_classical
 from .compiled import search_compiled
-from .convolution import search_convolution
+from .convolution import begin_convolution
 from .exact import search_exact
 from .lattice import choose_form
 from .problem import L2Problem, pose_l2
@@ -21,7 +24,6 @@ SEARCHES = ("grid", "exact")
 BACKENDS = ("auto", "convolution", "fft", "compiled", "reference")
 
 
-@torch.no_grad()
 def best_offsets(
     paths: Paths,
     discrepancy: Discrepancy,
@@ -30,7 +32,22 @@ def best_offsets(
     search: str = "grid",
     backend: str = "auto",
 ) -> Offsets:
-    """Find the offset of least discrepancy, for every path and shapelet.
+    """Find the offset of least discrepancy, for every path and shapelet; see `begin_search`."""
+    return begin_search(paths, discrepancy, values, lengths, search, backend)()
+
+
+@torch.no_grad()
+def begin_search(
+    paths: Paths,
+    discrepancy: Discrepancy,
+    values: Tensor,
+    lengths: Tensor,
+    search: str = "grid",
+    backend: str = "auto",
+) -> Callable[[], Offsets]:
+    """Begin to find the offset of least discrepancy, for every path and shapelet.
+
+    Other threads, if there are any, begin at once. The result joins in and returns the offsets.
 
     Parameters
     ----------
@@ -59,25 +76,29 @@ def best_offsets(
                 'the classical discrepancy is searched with search="grid" and backend="auto", '
                 f'"convolution" or "fft"; got {search!r} and {backend!r}.'
             )
-        return search_classical(paths, values, backend)
+        return partial(search_classical, paths, values, backend)
     if not isinstance(discrepancy, L2Discrepancy):
         raise TypeError(f"no search is known for {type(discrepancy).__name__}.")
     _check_backend(paths, search, backend)
-    shapelets = values.cpu().double().numpy()
+    shapelets = values.cpu().numpy()
+    if shapelets.dtype not in (np.float32, np.float64):
+        shapelets = shapelets.astype(np.float64)
     if backend == "reference":
-        return _reference(paths, discrepancy, shapelets, spans, values.device)
-    parts = [
-        _search(problem, search, backend, values.device)
-        for problem in pose_l2(paths, discrepancy, shapelets, spans)
-    ]
-    if len(parts) == 1:
-        return parts[0]
-    return Offsets(
-        torch.cat([part.start for part in parts], dim=1),
-        torch.cat([part.slope for part in parts], dim=1),
-        torch.cat([part.index for part in parts], dim=1),
-        parts[0].backend,
-    )
+        return partial(_reference, paths, discrepancy, shapelets, spans, values.device)
+    problems = pose_l2(paths, discrepancy, shapelets, spans)
+    if len(problems) == 1:
+        return _begin(problems[0], search, backend, values.device)
+
+    def one_by_one() -> Offsets:
+        parts = [_begin(problem, search, backend, values.device)() for problem in problems]
+        return Offsets(
+            torch.cat([part.start for part in parts], dim=1),
+            torch.cat([part.slope for part in parts], dim=1),
+            torch.cat([part.index for part in parts], dim=1),
+            parts[0].backend,
+        )
+
+    return one_by_one
 
 
 def _check_backend(paths: Paths, search: str, backend: str) -> None:
@@ -93,14 +114,18 @@ def _check_backend(paths: Paths, search: str, backend: str) -> None:
         )
 
 
-def _search(problem: L2Problem, search: str, backend: str, device: torch.device) -> Offsets:
+def _begin(
+    problem: L2Problem, search: str, backend: str, device: torch.device
+) -> Callable[[], Offsets]:
     if search == "exact":
-        found = search_exact(problem)
-    elif backend == "compiled" or not problem.paths.common_step:
-        found = search_compiled(problem)
-    else:
-        form = choose_form(problem) if backend == "auto" else backend
-        return search_convolution(problem, form, device)
+        return lambda: _move(search_exact(problem), device)
+    if backend == "compiled" or not problem.paths.common_step:
+        return lambda: _move(search_compiled(problem), device)
+    form = choose_form(problem) if backend == "auto" else backend
+    return begin_convolution(problem, form, device)
+
+
+def _move(found: Offsets, device: torch.device) -> Offsets:
     if device.type == "cpu":
         return found
     dtype = torch.float32 if device.type == "mps" else torch.float64
@@ -108,6 +133,7 @@ def _search(problem: L2Problem, search: str, backend: str, device: torch.device)
     return Offsets(start, slope, found.index.to(device), found.backend)
 
 
+@torch.no_grad()
 def _reference(
     paths: Paths, discrepancy: L2Discrepancy, values: Array, lengths: Array, device: torch.device
 ) -> Offsets:

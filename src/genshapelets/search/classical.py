@@ -11,6 +11,7 @@ from ._convolution_torch import CHUNK_BYTES, by_spectra, by_windows
 from .lattice import cheaper_form, padded_rows
 
 
+@torch.no_grad()
 def search_classical(paths: Paths, values: Tensor, form: str) -> Offsets:
     """Best sample to start at; ``form`` as in `search_convolution`, or "auto"."""
     if not paths.common_step:

@@ -10,24 +10,27 @@ One compiled loop does all of it, path by path; `_convolution_torch` is the twin
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import torch
 
 from ..discrepancies._lattice import ROUNDING, n_pieces
 from ..offsets import AT_END, FREE, Offsets
-from ..parallel import inlined_kernel, kernel, nan_free_kernel, run_blocks, scratch, u
+from ..parallel import begin_blocks, inlined_kernel, kernel, nan_free_kernel, scratch, u
 from ..paths import Array, Index
 from ._convolution_torch import search_torch
 from .fourier import roots_of_unity
 from .lattice import window_taps
 from .problem import L2Problem
-from .side_by_side import search_side_by_side, side_by_side_applies
+from .side_by_side import begin_side_by_side, side_by_side_applies
 from .spectra import Layout, correlate_spectra, spectra_of_taps, transform_paths
 from .sums import running_sum, sliding_sums, sum_between
 
 
-def search_convolution(problem: L2Problem, form: str, device: torch.device) -> Offsets:
-    """Best offset among every sample and the last possible start.
+def begin_convolution(problem: L2Problem, form: str, device: torch.device) -> Callable[[], Offsets]:
+    """Begin to find the best offset among every sample and the last possible start.
 
     Parameters
     ----------
@@ -38,21 +41,28 @@ def search_convolution(problem: L2Problem, form: str, device: torch.device) -> O
     device : torch.device
     """
     if device.type != "cpu":
-        return search_torch(problem, form, device)
+        return partial(search_torch, problem, form, device)
     paths, n_shapelets = problem.paths, len(problem.lengths)
     start, slope = np.empty((2, len(paths), n_shapelets))
     index = np.empty((len(paths), n_shapelets), np.int64)
     taps = window_taps(problem)
     if form == "convolution" and side_by_side_applies(problem):
-        search_side_by_side(problem, taps, start, slope, index)
+        join = begin_side_by_side(problem, taps, start, slope, index)
     else:
-        _search(problem, form, taps, start, slope, index)
-    return Offsets(torch.from_numpy(start), torch.from_numpy(slope), torch.from_numpy(index), form)
+        join = _begin(problem, form, taps, start, slope, index)
+
+    def offsets() -> Offsets:
+        join()
+        return Offsets(
+            torch.from_numpy(start), torch.from_numpy(slope), torch.from_numpy(index), form
+        )
+
+    return offsets
 
 
-def _search(
+def _begin(
     problem: L2Problem, form: str, taps: Array, start: Array, slope: Array, index: Index
-) -> None:
+) -> Callable[[], None]:
     paths, n_channels = problem.paths, problem.rows.shape[1]
     layout = Layout.of(max(paths.longest, taps.shape[2]), n_channels, len(problem.lengths))
     roots = roots_of_unity(layout.period)
@@ -68,7 +78,7 @@ def _search(
             scratch("columns", (room,)), start, slope, index,
         )  # fmt: skip
 
-    run_blocks(one_block, len(paths))
+    return begin_blocks(one_block, len(paths))
 
 
 @kernel

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..discrepancies import L2Discrepancy
-from ..parallel import kernel, run_blocks
+from ..parallel import kernel, run_blocks, u
 from ..paths import Array, Index, Paths
 
 
@@ -92,20 +92,18 @@ def pose_l2(
 
     One problem, except that shapelets with a full metric each get one for themselves.
     """
-    shapelets = np.ascontiguousarray(values.transpose(0, 2, 1))
-    level_free = discrepancy.level_free_of(len(shapelets)).cpu().numpy()
-    n_channels = shapelets.shape[2]
+    level_free = discrepancy.level_free_array(len(values))
+    ones = np.ones((1, values.shape[1]))
     if discrepancy.weight is None:
-        return [_pose(paths, None, np.ones((1, n_channels)), shapelets, lengths, level_free)]
+        return [_pose(paths, None, ones, values, lengths, level_free)]
     weight = discrepancy.weight.detach().cpu().double().numpy()
     if weight.ndim == 2:
-        return [_pose(paths, None, weight**2, shapelets, lengths, level_free)]
-    ones = np.ones((1, n_channels))
+        return [_pose(paths, None, weight**2, values, lengths, level_free)]
     if len(weight) == 1:
-        return [_pose(paths, weight[0], ones, shapelets, lengths, level_free)]
+        return [_pose(paths, weight[0], ones, values, lengths, level_free)]
     return [
-        _pose(paths, weight[k], ones, shapelets[[k]], lengths[[k]], level_free[[k]])
-        for k in range(len(shapelets))
+        _pose(paths, weight[k], ones, values[[k]], lengths[[k]], level_free[[k]])
+        for k in range(len(values))
     ]
 
 
@@ -113,25 +111,27 @@ def _pose(
     paths: Paths,
     matrix: Array | None,
     weights: Array,
-    shapelets: Array,
+    values: Array,
     lengths: Array,
     level_free: NDArray[np.bool_],
 ) -> L2Problem:
     rows, centre = paths.centred
-    common, centred, weighted = np.empty(rows.shape[1]), *np.empty((2, *shapelets.shape))
-    _centre(shapelets, level_free, weights, common, centred, weighted)
+    n_shapelets, n_channels, n_knots = values.shape
+    common, (centred, weighted) = (
+        np.empty(n_channels), np.empty((2, n_shapelets, n_knots, n_channels))
+    )  # fmt: skip
+    _centre(values, level_free, weights, common, centred, weighted)
     shift = centre - common
     if matrix is not None:
         rows, shift = rows @ matrix.T, shift @ matrix.T
         centred = weighted = centred @ matrix.T
-    if len(weights) == 1:
-        column = level_free.astype(np.int64)
-        column_weights = np.repeat(weights, 2, axis=0)[: 1 + int(level_free.any())]
-        column_level = np.array([1.0, 0.0])[: len(column_weights)]
-    else:
-        column = np.arange(len(shapelets))
-        column_weights = weights
+    if len(weights) > 1:
+        column, column_weights = np.arange(n_shapelets), weights
         column_level = np.where(level_free, 0.0, 1.0)
+    else:
+        column, column_weights, column_level = level_free.astype(np.int64), weights, np.ones(1)
+        if level_free.any():
+            column_weights, column_level = np.repeat(weights, 2, axis=0), np.array([1.0, 0.0])
     return L2Problem(
         paths=paths,
         rows=rows,
@@ -148,20 +148,27 @@ def _pose(
 
 
 @kernel
-def _centre(shapelets, level_free, weights, common, centred, weighted):
+def _centre(values, level_free, weights, common, centred, weighted):
     """Take off the mean of all shapelets, or its own integral mean if the level does not count."""
-    n_shapelets, n_knots, n_channels = shapelets.shape
+    n_shapelets, n_channels, n_knots = values.shape
     for channel in range(n_channels):
-        common[channel] = shapelets[:, :, channel].mean()
+        total = 0.0
         for k in range(n_shapelets):
+            for knot in range(u(n_knots)):
+                total += values[k, channel, knot]
+        common[channel] = total / (n_shapelets * n_knots)
+    for k in range(n_shapelets):
+        metric = min(k, len(weights) - 1)
+        for channel in range(n_channels):
             level = common[channel]
             if level_free[k]:
-                ends = 0.5 * (shapelets[k, 0, channel] + shapelets[k, -1, channel])
-                level = (shapelets[k, :, channel].sum() - ends) / (n_knots - 1)
-            weight = weights[min(k, len(weights) - 1), channel]
+                level = -0.5 * (values[k, channel, 0] + values[k, channel, n_knots - 1])
+                for knot in range(u(n_knots)):
+                    level += values[k, channel, knot]
+                level /= n_knots - 1
             for knot in range(n_knots):
-                centred[k, knot, channel] = shapelets[k, knot, channel] - level
-                weighted[k, knot, channel] = weight * centred[k, knot, channel]
+                centred[k, knot, channel] = values[k, channel, knot] - level
+                weighted[k, knot, channel] = weights[metric, channel] * centred[k, knot, channel]
 
 
 @kernel

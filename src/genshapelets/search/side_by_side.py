@@ -7,11 +7,13 @@ so the inner loop goes over them instead.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..discrepancies._lattice import ROUNDING, n_pieces
 from ..offsets import AT_END, FREE
-from ..parallel import kernel, run_blocks, u
+from ..parallel import begin_blocks, kernel, u
 from ..paths import Array, Index
 from .lattice import most_offsets
 from .problem import L2Problem, energy_density
@@ -26,15 +28,15 @@ def side_by_side_applies(problem: L2Problem) -> bool:
     return one_metric and most_offsets(problem) <= FEW_OFFSETS
 
 
-def search_side_by_side(
+def begin_side_by_side(
     problem: L2Problem, taps: Array, start: Array, slope: Array, index: Index
-) -> None:
-    """Write the best offsets, given `window_taps`."""
+) -> Callable[[], None]:
+    """Begin to write the best offsets, given `window_taps`; see `begin_blocks`."""
     paths = problem.paths
     order, runs = similar_lengths(problem.lengths, paths.common_step)
     n_shapelets = len(order)
     beside = np.ascontiguousarray(taps[:, order].reshape(2, n_shapelets, -1).transpose(0, 2, 1))
-    run_blocks(
+    return begin_blocks(
         _search_paths, len(paths), problem.rows, paths.row_offsets, paths.longest,
         paths.common_step, problem.shift, problem.weights, problem.lengths, order, runs, beside,
         start, slope, index,
