@@ -62,12 +62,8 @@ def linear_step(
     where = Where.of(find())
     squared = metric.forward(where)
 
-    sigma, upstream, to_log_lengths = (
-        np.empty(squared.shape),
-        np.empty(squared.shape),
-        np.empty(len(values)),
-    )
-    output = np.empty((len(squared), len(head.weight)))
+    sigma, upstream = np.empty((2, *squared.shape))
+    output, to_log_lengths = np.empty((len(squared), len(head.weight))), np.empty(len(values))
     value, regularisation = _loss_and_slopes(
         squared, metric.windows.lengths, model.per_length, model.small, model.feature_mean.numpy(),
         model.feature_scale.numpy(), ALL if keep is None else keep.numpy(), head.weight.numpy(),
@@ -110,10 +106,15 @@ class Adam(torch.optim.Adam):
         if not self._arrays:
             self._arrays = [self._arrays_of(parameter) for _, parameter in members]
         for (group, parameter), (values, *state) in zip(members, self._arrays, strict=True):
-            assert parameter.grad is not None
-            _adam(
-                values, parameter.grad.numpy(), *state, group["lr"], *group["betas"], group["eps"]
-            )
+            if parameter.grad is not None:
+                _adam(
+                    values,
+                    parameter.grad.numpy(),
+                    *state,
+                    group["lr"],
+                    *group["betas"],
+                    group["eps"],
+                )
 
     def _arrays_of(self, parameter: Tensor) -> list[NDArray[Any]]:
         """Views of a parameter and of its state, which is made if there is none."""
@@ -149,9 +150,10 @@ def _loss_and_slopes(
     squared, lengths, per_length, small, mean, scale, keep, matrix, bias, target, weight, classes,
     smoothing, gamma, sigma, output, upstream, to_log_lengths, to_matrix, to_bias,
 ):  # fmt: skip
-    """Loss and regularisation of a batch, and their derivatives by squared discrepancies and the head.
+    """Loss and regularisation of a batch; writes sigma, the outputs and the derivatives.
 
-    What the lengths contribute by themselves, ``per_length``, is their derivatives' by their logarithms.
+    ``upstream`` is the derivative by squared discrepancies. Where features are per length, what that
+    adds to the derivatives by the logarithms of the lengths goes to ``to_log_lengths``.
     """
     n_series, n_shapelets = squared.shape
     n_outputs = len(matrix)

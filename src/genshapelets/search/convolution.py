@@ -113,16 +113,8 @@ def _search_paths(
             end, group = min(begin + layout.n_paths, until), part % layout.n_groups
             if by_spectra:
                 re, im = correlate_spectra(
-                    begin - loaded,
-                    end - begin,
-                    group,
-                    path_re,
-                    path_im,
-                    spectra,
-                    layout,
-                    roots,
-                    room,
-                )
+                    begin - loaded, end - begin, group, path_re, path_im, spectra, layout, roots, room
+                )  # fmt: skip
             for series in range(begin, end):
                 begin_row, end_row = row_offsets[series], row_offsets[series + 1]
                 n_rows = end_row - begin_row
