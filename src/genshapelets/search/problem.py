@@ -162,7 +162,7 @@ def _centre(values, level_free, weights, common, centred, weighted):
         for channel in range(n_channels):
             level = common[channel]
             if level_free[k]:
-                level = -0.5 * (values[k, channel, 0] + values[k, channel, n_knots - 1])
+                level = -0.5 * values[k, channel, 0] - 0.5 * values[k, channel, n_knots - 1]
                 for knot in range(u(n_knots)):
                     level += values[k, channel, knot]
                 level /= n_knots - 1
