@@ -24,12 +24,17 @@ from problems import (
 from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
 
-from genshapelets import GeneralisedShapeletTransform, RaggedSeries, interpolate
+from genshapelets import (
+    GeneralisedShapeletTransform,
+    L2Discrepancy,
+    RaggedSeries,
+    interpolate,
+)
 from genshapelets.discrepancies._l2_torch import l2_windows
 from genshapelets.discrepancies._l2_windows import prepare_windows
 from genshapelets.offsets import AT_END, FREE, Offsets
 from genshapelets.search import _convolution_torch as convolution_torch
-from genshapelets.search import best_offsets
+from genshapelets.search import begin_search
 from genshapelets.search.convolution import begin_convolution, correlate_windows
 from genshapelets.search.fourier import fast_period, roots_of_unity, transform_columns
 from genshapelets.search.problem import pose_l2
@@ -260,6 +265,29 @@ def test_long_windows_go_through_spectra():
     assert torch.equal(matches.start, compiled.start)
     short = make_transform(rng, 1, 4, 6, lengths=[3.0, 4.0, 5.0, 6.0])
     assert short(series).backend == "convolution"
+
+
+@pytest.mark.parametrize("backend", ["convolution", "fft", "compiled"])
+@pytest.mark.parametrize("apart", ["channels", "shapelets", "series"])
+def test_neither_channels_nor_shapelets_nor_series_need_be_of_one_size(apart, backend):
+    rng = np.random.default_rng(12)
+    x, w = rng.normal(size=(20, 2, 60)), rng.normal(size=(8, 2, 9))
+    discrepancy = L2Discrepancy(2)
+    if apart == "channels":
+        unit = np.array([1e8, 1e-8])[:, None]
+        x, w = x * unit, w * unit
+        discrepancy.weight.data = torch.tensor([[1e-8, 1e8]])
+    elif apart == "shapelets":
+        w *= np.logspace(-8, 8, 8)[:, None, None]
+    else:
+        x *= np.logspace(-8, 8, 20)[:, None, None]
+    transform = GeneralisedShapeletTransform.from_shapelets(
+        w, rng.uniform(5, 20, 8), discrepancy=discrepancy, backend="reference"
+    )
+    obvious = transform(x)
+    found = reconfigured(transform, backend=backend)(x)
+    assert torch.equal(found.start, obvious.start)
+    torch.testing.assert_close(found.discrepancy, obvious.discrepancy, rtol=1e-9, atol=0)
 
 
 @pytest.mark.parametrize("backend", ["convolution", "fft"])
@@ -518,23 +546,26 @@ def test_the_correlations_agree(monkeypatch, column_bytes, n_channels, n_shapele
 
     layout = Layout.of(n_rows, n_channels, n_shapelets)
     roots, room = roots_of_unity(layout.period), np.empty(layout.room(n_channels))
-    spectra = spectra_of_taps(taps[0], layout, roots)
+    spectra, largest_tap = spectra_of_taps(taps[0], layout, roots)
+    largest, bound = np.empty((n_paths, n_channels)), np.empty((1, 2 * layout.n_pairs))
     rows, row_offsets = x.reshape(-1, n_channels), np.arange(n_paths + 1) * n_rows
     by_spectra = np.empty_like(obvious)
     path_re, path_im = transform_paths(
-        0, n_paths, rows, row_offsets, layout, roots, np.empty(10**5)
+        0, n_paths, rows, row_offsets, layout, roots, np.empty(10**5), largest
     )
     for path in range(n_paths):
         for group in range(layout.n_groups):
             parts = correlate_spectra(
-                path, 1, group, path_re, path_im, spectra, layout, roots, room
-            )
+                path, 1, group, path_re, path_im, largest, spectra, largest_tap, layout, roots, room,
+                bound,
+            )  # fmt: skip
             for second, part in enumerate(parts):
                 column = part.reshape(layout.period, -1)[:n_offsets, : layout.n_pairs].T
                 for pair in range(layout.n_pairs):
                     k = (second * layout.n_groups + group) * layout.n_pairs + pair
                     if k < n_shapelets:
-                        by_spectra[k, path] = column[pair]
+                        size = bound[0, second * layout.n_pairs + pair]
+                        by_spectra[k, path] = size * column[pair]
     np.testing.assert_allclose(by_spectra, obvious, rtol=1e-12, atol=1e-12)
 
     by_windows = np.empty((1, n_offsets))
@@ -564,7 +595,7 @@ def windows_problem(windows, metric, per_shapelet, level_free, seed=32):
     series = ragged(rng) if windows == "free" else regular(rng, 9)
     paths = interpolate(series)
     shapelets = transform.shapelets
-    offsets = best_offsets(paths, transform.discrepancy, shapelets.values, shapelets.lengths)
+    offsets = begin_search(paths, transform.discrepancy, shapelets.values, shapelets.lengths)()
     room = torch.from_numpy(paths.spans)[:, None] - shapelets.lengths.detach()
     if windows == "lattice":
         index = torch.where(offsets.index == AT_END, 0, offsets.index)
@@ -639,7 +670,7 @@ def test_lattices_of_two_steps_and_free_windows_in_one_batch():
     rng = np.random.default_rng(34)
     transform, paths = make_transform(rng), interpolate(ragged(rng))
     shapelets = transform.shapelets
-    offsets = best_offsets(paths, transform.discrepancy, shapelets.values, shapelets.lengths)
+    offsets = begin_search(paths, transform.discrepancy, shapelets.values, shapelets.lengths)()
     assert (offsets.index == FREE).any() and (offsets.index >= 0).any()
     assert len(set(paths.step)) == 3
     free = dataclasses.replace(offsets, index=torch.full_like(offsets.index, FREE))
@@ -655,7 +686,7 @@ def test_more_knots_than_samples_and_fewer():
         transform = make_transform(rng, n_knots=n_knots, lengths=[length] * 4)
         paths = interpolate(regular(rng))
         shapelets = transform.shapelets
-        offsets = best_offsets(paths, transform.discrepancy, shapelets.values, shapelets.lengths)
+        offsets = begin_search(paths, transform.discrepancy, shapelets.values, shapelets.lengths)()
         free = dataclasses.replace(offsets, index=torch.full_like(offsets.index, FREE))
         assert_same_function(
             value_and_gradients(compiled_windows, transform, paths, offsets),

@@ -32,8 +32,6 @@ kernel = njit(nogil=True, cache=True, fastmath=FAST)
 inlined_kernel = njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
 # For sums that must be added as they are written. Said aloud, or a caller's fastmath is inherited.
 strict_kernel = njit(nogil=True, cache=True, fastmath=False)
-# For a minimum, which vectorises only if NaN need not be passed on.
-nan_free_kernel = njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
 
 # An index known not to be negative. Where a loop mixes it with nothing but its like, the compiler drops
 # Python's wrap-around of negative indices and vectorises the loop.

@@ -68,7 +68,7 @@ def linear_step(
         squared, metric.windows.lengths, model.per_length, model.small, model.feature_mean.numpy(),
         model.feature_scale.numpy(), ALL if keep is None else keep.numpy(), head.weight.numpy(),
         head.bias.numpy(), target.numpy(), weight.numpy(), isinstance(loss, partial),
-        loss.keywords["smoothing"] if isinstance(loss, partial) else 0.0, gamma,
+        loss.keywords.get("smoothing", 0.0) if isinstance(loss, partial) else 0.0, gamma,
         sigma, output, upstream, to_log_lengths, _gradient_of(head.weight), _gradient_of(head.bias),
     )  # fmt: skip
     to_values, to_lengths, to_metric = metric.backward(where, upstream, squared)

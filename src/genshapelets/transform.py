@@ -52,7 +52,7 @@ class GeneralisedShapeletTransform(nn.Module):
         Try as many evenly spaced offsets as the series has observations (on regularly sampled series
         every sample and the last possible start), or find the minimum over all real offsets.
     backend : "auto", "convolution", "fft", "compiled" or "reference"
-        What searches: see `genshapelets.search.best_offsets`.
+        What searches: see `genshapelets.search.begin_search`.
     fill : number or (channels,) array
         Value of a channel in a series that never observes it.
 

@@ -24,18 +24,6 @@ SEARCHES = ("grid", "exact")
 BACKENDS = ("auto", "convolution", "fft", "compiled", "reference")
 
 
-def best_offsets(
-    paths: Paths,
-    discrepancy: Discrepancy,
-    values: Tensor,
-    lengths: Tensor,
-    search: str = "grid",
-    backend: str = "auto",
-) -> Offsets:
-    """Find the offset of least discrepancy, for every path and shapelet; see `begin_search`."""
-    return begin_search(paths, discrepancy, values, lengths, search, backend)()
-
-
 @torch.no_grad()
 def begin_search(
     paths: Paths,

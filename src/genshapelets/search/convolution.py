@@ -18,7 +18,7 @@ import torch
 
 from ..discrepancies._lattice import ROUNDING, n_pieces
 from ..offsets import AT_END, FREE, Offsets
-from ..parallel import begin_blocks, inlined_kernel, kernel, nan_free_kernel, scratch, u
+from ..parallel import begin_blocks, inlined_kernel, kernel, scratch, u
 from ..paths import Array, Index
 from ._convolution_torch import search_torch
 from .fourier import roots_of_unity
@@ -66,16 +66,17 @@ def _begin(
     paths, n_channels = problem.paths, problem.rows.shape[1]
     layout = Layout.of(max(paths.longest, taps.shape[2]), n_channels, len(problem.lengths))
     roots = roots_of_unity(layout.period)
-    spectra, room = np.empty((0, 0, 0, 0, 0)), 0
+    spectra, largest_tap, room = np.empty((0, 0, 0, 0, 0)), np.empty((0, 0, 0)), 0
     if form == "fft":
-        spectra, room = spectra_of_taps(taps[0], layout, roots), layout.room(n_channels)
+        spectra, largest_tap = spectra_of_taps(taps[0], layout, roots)
+        room = layout.room(n_channels)
 
     def one_block(first: int, last: int) -> None:
         _search_paths(
             first, last, problem.rows, paths.row_offsets, paths.longest, paths.common_step,
             problem.shift, problem.column_weights, problem.column_level, problem.column,
-            problem.level_free, problem.weights, problem.lengths, taps, spectra, layout, roots,
-            scratch("columns", (room,)), start, slope, index,
+            problem.level_free, problem.weights, problem.lengths, taps, spectra, largest_tap,
+            layout, roots, scratch("columns", (room,)), start, slope, index,
         )  # fmt: skip
 
     return begin_blocks(one_block, len(paths))
@@ -84,7 +85,7 @@ def _begin(
 @kernel
 def _search_paths(
     first, last, rows, row_offsets, longest, step, shift, column_weights, column_level, column,
-    level_free, weights, lengths, taps, spectra, layout, roots, room, start, slope, index,
+    level_free, weights, lengths, taps, spectra, largest_tap, layout, roots, room, start, slope, index,
 ):  # fmt: skip
     """Search paths first..last, a few at a time and with a group of shapelets at a time."""
     n_shapelets, n_channels, n_columns = len(lengths), rows.shape[1], len(column_weights)
@@ -101,19 +102,22 @@ def _search_paths(
     correlations = np.empty((2 * layout.n_pairs if by_spectra else 1, longest))
     flat_rows, flat_end_taps = rows.ravel(), taps[1].reshape(n_shapelets, -1)
     path_re, path_im, re, im = room, room, room, room
+    largest_value = np.empty((layout.n_loaded, n_channels))
+    bound = np.empty((layout.n_paths, 2 * layout.n_pairs))
     most_offsets = longest - pieces.min()
     for loaded in range(first, last, layout.n_loaded):
         until = min(loaded + layout.n_loaded, last)
         if by_spectra:
             path_re, path_im = transform_paths(
-                loaded, until, rows, row_offsets, layout, roots, room
+                loaded, until, rows, row_offsets, layout, roots, room, largest_value
             )
         for part in range(-(-(until - loaded) // layout.n_paths) * layout.n_groups):
             begin = loaded + part // layout.n_groups * layout.n_paths
             end, group = min(begin + layout.n_paths, until), part % layout.n_groups
             if by_spectra:
                 re, im = correlate_spectra(
-                    begin - loaded, end - begin, group, path_re, path_im, spectra, layout, roots, room
+                    begin - loaded, end - begin, group, path_re, path_im, largest_value, spectra,
+                    largest_tap, layout, roots, room, bound,
                 )  # fmt: skip
             for series in range(begin, end):
                 begin_row, end_row = row_offsets[series], row_offsets[series + 1]
@@ -128,7 +132,7 @@ def _search_paths(
                         sums, c, cost,
                     )  # fmt: skip
                 if by_spectra:
-                    take_columns(re, im, series - begin, layout, most_offsets, correlations)
+                    take_columns(re, im, series - begin, layout, bound, most_offsets, correlations)
                 for member in range(2 * layout.n_pairs):
                     k = group * layout.n_pairs + member
                     if member >= layout.n_pairs:
@@ -229,14 +233,14 @@ def sum_energy(
 
 
 @kernel
-def take_columns(re, im, path, layout, n_offsets, correlations):
+def take_columns(re, im, path, layout, bound, n_offsets, correlations):
     """Copy the correlations of one path with the shapelets of a group, one after the other."""
     n_pairs, n_columns = layout.n_pairs, len(re) // layout.period
     for offset in range(n_offsets):
         begin = offset * n_columns + path * n_pairs
         for pair in range(n_pairs):
-            correlations[pair, offset] = re[begin + pair]
-            correlations[n_pairs + pair, offset] = im[begin + pair]
+            correlations[pair, offset] = bound[path, pair] * re[begin + pair]
+            correlations[n_pairs + pair, offset] = bound[path, n_pairs + pair] * im[begin + pair]
 
 
 @inlined_kernel
@@ -320,10 +324,16 @@ def subtract_level(
     return at_end
 
 
-@nan_free_kernel
+@kernel
 def least_of(cost, n_offsets):
-    """The least cost. If some are NaN it may be any of them."""
-    least = np.inf
-    for offset in range(u(n_offsets)):
-        least = min(least, cost[offset])
-    return least
+    """The least cost, infinite if there is none. Four at a time, so that none waits for the last."""
+    a, b, c, d = np.inf, np.inf, np.inf, np.inf
+    four = n_offsets - n_offsets % 4
+    for offset in range(u(0), u(four), u(4)):
+        a = cost[offset] if cost[offset] < a else a
+        b = cost[offset + u(1)] if cost[offset + u(1)] < b else b
+        c = cost[offset + u(2)] if cost[offset + u(2)] < c else c
+        d = cost[offset + u(3)] if cost[offset + u(3)] < d else d
+    for offset in range(four, n_offsets):
+        a = cost[offset] if cost[offset] < a else a
+    return min(a, b, c, d)
