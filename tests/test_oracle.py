@@ -35,7 +35,9 @@ from genshapelets.discrepancies._l2_windows import prepare_windows
 from genshapelets.offsets import AT_END, FREE, Offsets
 from genshapelets.search import _convolution_torch as convolution_torch
 from genshapelets.search import begin_search
+from genshapelets.search.compiled import search_compiled
 from genshapelets.search.convolution import begin_convolution, correlate_windows
+from genshapelets.search.corners import group_of_corners
 from genshapelets.search.fourier import fast_period, roots_of_unity, transform_columns
 from genshapelets.search.problem import pose_l2
 from genshapelets.search.reference import grid, l2_distance
@@ -225,20 +227,46 @@ def test_a_gap_much_longer_than_the_shapelet():
     assert_agrees(transform, series)
 
 
-def test_many_shapelets_are_searched_in_groups():
+def assert_knots_and_corners_agree(transform, series):
+    """Both sums that the compiled search may take find what the slow search finds."""
+    paths = as_paths(series)
+    want, _ = judge(transform, paths)
+    values, lengths, _, _ = parameters_of(transform)
+    problems = pose_l2(paths, transform.discrepancy, values, lengths)
+    for corners_per_knot in (0.0, np.inf):
+        found = [search_compiled(problem, corners_per_knot).start for problem in problems]
+        start = torch.cat(found, dim=1).numpy() + paths.origin[:, None]
+        np.testing.assert_allclose(distances_at(transform, paths, start), want, rtol=1e-9)
+
+
+@levels
+@metrics
+@pytest.mark.parametrize("kind", SERIES)
+def test_sums_over_knots_and_over_corners_agree(kind, metric, per_shapelet, level_free):
     rng = np.random.default_rng(7)
-    paths = interpolate(irregular(rng, n_series=1, n_channels=1, n_times=(200, 201)))
-    transform = make_transform(rng, 1, 45, 30, lengths=rng.uniform(1.0, 6.0, 45))
-    discrepancy = transform(paths).discrepancy
-    one_by_one = [
-        GeneralisedShapeletTransform.from_shapelets(
-            transform.shapelets.values[k : k + 1].detach(),
-            transform.shapelets.lengths[k : k + 1].detach(),
-            discrepancy=transform.discrepancy,
-        )(paths).discrepancy
-        for k in range(45)
-    ]
-    torch.testing.assert_close(discrepancy, torch.cat(one_by_one, dim=1), rtol=1e-10, atol=0)
+    transform = make_transform(rng, metric=metric, per_shapelet=per_shapelet, level_free=level_free)
+    assert_knots_and_corners_agree(transform, SERIES[kind](rng))
+
+
+@pytest.mark.parametrize("gap", [1e-3, 1e-6, 1e-9, 1e-12, 1e-14])
+def test_jumps_between_observations_very_close_together(gap):
+    """Steep slopes, whose changes would cost the digits that tell neighbouring offsets apart."""
+    rng = np.random.default_rng(71)
+    times = np.linspace(0.0, 10.0, 600) + rng.uniform(0.0, 0.01, 600)
+    jumps = times[100:600:100]
+    times = np.sort(np.concatenate([times, jumps + gap]))
+    values = np.sin(times + rng.normal(size=(2, 1))) + 3.0 * (np.searchsorted(jumps, times) % 2)
+    series = RaggedSeries.from_arrays([values], [times])
+    transform = make_transform(rng, 2, 20, 40, level_free="mixed")
+    assert_knots_and_corners_agree(transform, series)
+
+
+def test_many_corners_are_contracted_in_groups():
+    rng = np.random.default_rng(72)
+    series = irregular(rng, n_series=2, n_times=(150, 151))
+    transform = make_transform(rng, n_knots=200)
+    assert group_of_corners(200) < 100
+    assert_knots_and_corners_agree(transform, series)
 
 
 def test_many_series_are_searched_in_chunks(monkeypatch):

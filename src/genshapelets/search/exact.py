@@ -24,21 +24,11 @@ import numpy as np
 import torch
 
 from ..offsets import FREE, Offsets
-from ..parallel import kernel, one_blas_thread, run_blocks, u
+from ..parallel import inlined_kernel, kernel, one_blas_thread, run_blocks, u
 from ..paths import longest_path
-from .compiled import (
-    BINS,
-    BLOCK_LENGTHS,
-    TABLE_SIZE,
-    block_rows,
-    contract_channels,
-    contracting_weights,
-    integrate_density,
-    integrate_once,
-    integrate_twice,
-    prepare_rows,
-)
+from .knots import BLOCK_LENGTHS, contract_channels, integrate_once, integrate_twice, knot_weights
 from .problem import L2Problem
+from .rows import BINS, block_rows, integrate_density, prepare_rows
 from .sums import running_sum, sum_between
 
 SLACK = 1e-9  # of the squared discrepancy: keeps rounding from passing over the minimum
@@ -54,11 +44,29 @@ def search_exact(problem: L2Problem) -> Offsets:
     with one_blas_thread():
         run_blocks(
             _exact_search, len(paths), paths.knots, problem.rows, paths.row_offsets,
-            contracting_weights(problem.shapelets, problem.lengths), problem.lengths, problem.energy,
+            knot_weights(problem.shapelets, problem.lengths), problem.lengths, problem.energy,
             problem.column, problem.level_free, problem.weights, problem.constant, start, slope,
         )  # fmt: skip
     index = torch.full(shape, FREE)
     return Offsets(torch.from_numpy(start), torch.from_numpy(slope), index, "compiled")
+
+
+@inlined_kernel
+def advance(d0, d1, d2, d3, d4, width):
+    """A quartic and its first two derivatives, moved along by a width."""
+    return (
+        d0 + width * (d1 + width / 2.0 * (d2 + width / 3.0 * (d3 + width / 4.0 * d4))),
+        d1 + width * (d2 + width / 2.0 * (d3 + width / 3.0 * d4)),
+        d2 + width * (d3 + width / 2.0 * d4),
+    )
+
+
+@inlined_kernel
+def reach(d1, d2, d3, d4, width):
+    """How far the quartic with these derivatives can fall within a width."""
+    return width * (
+        abs(d1) + width * (0.5 * abs(d2) + width * (abs(d3) / 6.0 + width * (abs(d4) / 24.0)))
+    )
 
 
 @kernel
@@ -70,11 +78,6 @@ def minimise_piece(q0, q1, q2, q3, q4, width, best):
     place = -1.0
     if q0 < best:
         best, place = q0, 0.0
-    reach = width * (
-        abs(q1) + width * (0.5 * abs(q2) + width * (abs(q3) / 6.0 + width * (abs(q4) / 24.0)))
-    )
-    if q0 - reach >= best:
-        return best, place
     # Between the roots of the second derivative the first is monotone.
     low, high = width, width
     if q4 != 0.0:
@@ -117,58 +120,45 @@ def minimise_piece(q0, q1, q2, q3, q4, width, best):
 
 
 @kernel
-def advance(derivatives, width):
-    """Move a quartic's derivatives along by a width."""
-    d0, d1, d2 = derivatives[0], derivatives[1], derivatives[2]
-    d3, d4 = derivatives[3], derivatives[4]
-    derivatives[0] = d0 + width * (d1 + width / 2.0 * (d2 + width / 3.0 * (d3 + width / 4.0 * d4)))
-    derivatives[1] = d1 + width * (d2 + width / 2.0 * (d3 + width / 3.0 * d4))
-    derivatives[2] = d2 + width * (d3 + width / 2.0 * d4)
-    derivatives[3] = d3 + width * d4
-
-
-@kernel
 def end_derivatives(
-    sums, ending, starting, knots, path, integral, weight, level_free, length, s, left, right, out
+    sums, ending, starting, knots, path, integral, weight, level_free, length, s, left, right
 ):
     """What depends on a window's ends alone, and its four derivatives in s.
 
     ``ending`` and ``starting`` are piecewise cubic in s + S and in s, on the rows right and left; the
     energy between these rows is added, |int A f|^2 / S subtracted if the level is free.
     """
-    a, b = s - knots[left], s + length - knots[right]
-    out[0] = sum_between(sums, 0, left, right)
-    out[0] += ending[0, right] + b * (
-        ending[1, right] + b * (ending[2, right] + b * ending[3, right])
-    )
-    out[0] -= starting[0, left] + a * (
-        starting[1, left] + a * (starting[2, left] + a * starting[3, left])
-    )
-    out[1] = ending[1, right] + b * (2.0 * ending[2, right] + 3.0 * b * ending[3, right])
-    out[1] -= starting[1, left] + a * (2.0 * starting[2, left] + 3.0 * a * starting[3, left])
-    out[2] = 2.0 * ending[2, right] + 6.0 * b * ending[3, right]
-    out[2] -= 2.0 * starting[2, left] + 6.0 * a * starting[3, left]
-    out[3] = 6.0 * (ending[3, right] - starting[3, left])
-    out[4] = 0.0
-    if not level_free:
-        return
-    a_gap, b_gap = 1.0 / (knots[left + 1] - knots[left]), 1.0 / (knots[right + 1] - knots[right])
-    for channel in range(path.shape[1]):
-        f, g = path[left, channel], path[right, channel]
-        f_slope = (path[left + 1, channel] - f) * a_gap
-        g_slope = (path[right + 1, channel] - g) * b_gap
-        level = (
-            integral[right, channel] + b * (g + 0.5 * b * g_slope)
-            - integral[left, channel] - a * (f + 0.5 * a * f_slope)
-        )  # fmt: skip
-        first = g + b * g_slope - f - a * f_slope
-        second = g_slope - f_slope
-        scaled = weight[channel] / length
-        out[0] -= scaled * level * level
-        out[1] -= 2.0 * scaled * level * first
-        out[2] -= 2.0 * scaled * (first * first + level * second)
-        out[3] -= 6.0 * scaled * first * second
-        out[4] -= 6.0 * scaled * second * second
+    x, y = u(left), u(right)
+    a, b = s - knots[x], s + length - knots[y]
+    a1, a2, a3 = starting[1, x], starting[2, x], starting[3, x]
+    b1, b2, b3 = ending[1, y], ending[2, y], ending[3, y]
+    d0 = (
+        sum_between(sums, 0, left, right)
+        + ending[0, y] + b * (b1 + b * (b2 + b * b3))
+        - starting[0, x] - a * (a1 + a * (a2 + a * a3))
+    )  # fmt: skip
+    d1 = b1 + b * (2.0 * b2 + 3.0 * b * b3) - a1 - a * (2.0 * a2 + 3.0 * a * a3)
+    d2 = 2.0 * b2 + 6.0 * b * b3 - 2.0 * a2 - 6.0 * a * a3
+    d3, d4 = 6.0 * (b3 - a3), 0.0
+    if level_free:
+        a_gap, b_gap = 1.0 / (knots[x + u(1)] - knots[x]), 1.0 / (knots[y + u(1)] - knots[y])
+        for channel in range(u(path.shape[1])):
+            f, g = path[x, channel], path[y, channel]
+            f_slope = (path[x + u(1), channel] - f) * a_gap
+            g_slope = (path[y + u(1), channel] - g) * b_gap
+            level = (
+                integral[y, channel] + b * (g + 0.5 * b * g_slope)
+                - integral[x, channel] - a * (f + 0.5 * a * f_slope)
+            )  # fmt: skip
+            first = g + b * g_slope - f - a * f_slope
+            second = g_slope - f_slope
+            scaled = weight[channel] / length
+            d0 -= scaled * level * level
+            d1 -= 2.0 * scaled * level * first
+            d2 -= 2.0 * scaled * (first * first + level * second)
+            d3 -= 6.0 * scaled * first * second
+            d4 -= 6.0 * scaled * second * second
+    return d0, d1, d2, d3, d4
 
 
 @kernel
@@ -190,21 +180,21 @@ def fill_ends(knots, inverse_gap, energy, begin, column, rows, table, place, end
             polynomials[3, row] += curve
 
 
-@kernel
+@inlined_kernel
 def subtract_derivatives(polynomials, rows, times, shift, n_anchors, out):
     """Subtract a piecewise cubic and its derivatives, at the lattice points shifted from the anchors."""
-    for anchor in range(n_anchors):
-        row, t = rows[anchor + shift], times[anchor + shift]
-        c1, c2, c3 = polynomials[1, row], polynomials[2, row], polynomials[3, row]
-        out[anchor, 0] -= polynomials[0, row] + t * (c1 + t * (c2 + t * c3))
-        out[anchor, 1] -= c1 + t * (2.0 * c2 + 3.0 * t * c3)
-        out[anchor, 2] -= 2.0 * c2 + 6.0 * t * c3
-        out[anchor, 3] -= 6.0 * c3
+    for anchor in range(u(n_anchors)):
+        row, t = u(rows[anchor + u(shift)]), times[anchor + u(shift)]
+        c1, c2, c3 = polynomials[u(1), row], polynomials[u(2), row], polynomials[u(3), row]
+        out[anchor, u(0)] -= polynomials[u(0), row] + t * (c1 + t * (c2 + t * c3))
+        out[anchor, u(1)] -= c1 + t * (2.0 * c2 + 3.0 * t * c3)
+        out[anchor, u(2)] -= 2.0 * c2 + 6.0 * t * c3
+        out[anchor, u(3)] -= 6.0 * c3
 
 
 @kernel
 def search_block(
-    knots, path, inverse_gap, integral, sums, rows, table, place, n_knots, ending, starting,
+    knots, path, inverse_gap, integral, sums, rows, table, n_knots, ending, starting,
     weight, level_free, constant, length, block_start, block_end, parts, polynomials, best, best_start,
 ):  # fmt: skip
     """Walk the offsets of a block, ``parts`` anchors for each stretch.
@@ -247,18 +237,15 @@ def search_block(
     # The correlation at the anchors, then the whole cost.
     anchors, cost = np.zeros((n_anchors, 4)), np.empty(n_anchors)
     for j in range(n_knots):
-        integrate_twice(
-            knots, inverse_gap, first_row, last_row, table, place + j * n_rows, polynomials
-        )
+        integrate_twice(knots, inverse_gap, first_row, last_row, table, j * n_rows, polynomials)
         subtract_derivatives(polynomials, lattice_row, lattice_time, j * parts, n_anchors, anchors)
-    ends = np.empty(5)
     to_end = (n_knots - 1) * parts
     scale, lost = abs(constant), 0.0
     for anchor in range(n_anchors):
         origin = block_start + (anchor // parts) * spacing + (anchor % parts) * part
-        end_derivatives(
+        ends = end_derivatives(
             sums, ending, starting, knots, path, integral, weight, level_free, length, origin,
-            lattice_row[anchor], lattice_row[anchor + to_end], ends,
+            lattice_row[anchor], lattice_row[anchor + to_end],
         )  # fmt: skip
         cost[anchor] = anchors[anchor, 0] + ends[0]
         scale = max(scale, abs(cost[anchor]))
@@ -285,48 +272,47 @@ def search_block(
             n_crossings += u(ordered_cell[item] - anchor // parts) < u(n_knots)
         q0, q1 = anchors[anchor, 0], anchors[anchor, 1]
         q2, q3 = anchors[anchor, 2], anchors[anchor, 3]
-        end_derivatives(
+        e0, e1, e2, e3, e4 = end_derivatives(
             sums, ending, starting, knots, path, integral, weight, level_free, length, origin,
-            left, right, ends,
+            left, right,
         )  # fmt: skip
         now = 0.0
         for item in range(n_crossings + 1):
             until = stretch
             if item < n_crossings:
-                until = min(phase[crossings[item]], stretch)
+                until = min(phase[u(crossings[u(item)])], stretch)
             width = until - now
             if width > 0.0:
-                found, x = minimise_piece(
-                    q0 + ends[0], q1 + ends[1], q2 + ends[2], q3 + ends[3], ends[4], width, best
-                )
-                if x >= 0.0:
-                    best, best_start = found, origin + now + x
-                q0 += width * (q1 + width / 2.0 * (q2 + width / 3.0 * q3))
-                q1 += width * (q2 + width / 2.0 * q3)
-                q2 += width * q3
-                advance(ends, width)
+                c0, c1, c2, c3 = q0 + e0, q1 + e1, q2 + e2, q3 + e3
+                if c0 - reach(c1, c2, c3, e4, width) < best:
+                    found, x = minimise_piece(c0, c1, c2, c3, e4, width, best)
+                    if x >= 0.0:
+                        best, best_start = found, origin + now + x
+                q0, q1, q2 = advance(q0, q1, q2, q3, 0.0, width)
+                e0, e1, e2 = advance(e0, e1, e2, e3, e4, width)
+                e3 += width * e4
                 now = until
             if until >= stretch:
                 break
-            crossing = crossings[item]
-            j = cell[crossing] - anchor // parts
-            here = place + j * n_rows + crossing
+            row = crossings[u(item)]
+            j = cell[u(row)] - anchor // parts
+            here = u(j * n_rows + row)
             q3 -= 2.0 * (
-                (table[here + 1] - table[here]) * inverse_gap[crossing]
-                - (table[here] - table[here - 1]) * inverse_gap[crossing - 1]
+                (table[here + u(1)] - table[here]) * inverse_gap[u(row)]
+                - (table[here] - table[here - u(1)]) * inverse_gap[u(row - 1)]
             )
             if j == 0 or j == n_knots - 1:
                 if j == 0:
-                    left = crossing
+                    left = row
                 else:
-                    right = crossing
-                end_derivatives(
+                    right = row
+                e0, e1, e2, e3, e4 = end_derivatives(
                     sums, ending, starting, knots, path, integral, weight, level_free, length,
-                    origin + now, left, right, ends,
+                    origin + now, left, right,
                 )  # fmt: skip
         if last_stretch:
-            if q0 + ends[0] < best:
-                best, best_start = q0 + ends[0], block_end
+            if q0 + e0 < best:
+                best, best_start = q0 + e0, block_end
         else:
             lost = max(lost, abs(q0 - anchors[anchor + 1, 0]))
     return best, best_start, lost / scale if scale > 0.0 else 0.0
@@ -334,13 +320,13 @@ def search_block(
 
 @kernel
 def _exact_search(
-    first, last, knots_of_all, rows, row_offsets, contracting, lengths, energy, column, level_free,
+    first, last, knots_of_all, rows, row_offsets, of_knots, lengths, energy, column, level_free,
     weights, constant, start, slope,
 ):  # fmt: skip
-    n_shapelets, n_columns, n_channels = contracting.shape
+    n_shapelets, n_columns, n_channels = of_knots.shape
     n_knots = n_columns - 2
     longest = longest_path(first, last, row_offsets)
-    table = np.empty(max(TABLE_SIZE, longest * n_columns))
+    table = np.empty(longest * n_columns)
     polynomials = np.empty((4, longest))
     ending, starting = np.empty((4, longest)), np.empty((4, longest))
     fence, inverse_gap = np.empty(longest), np.empty(longest)
@@ -357,17 +343,12 @@ def _exact_search(
             continue
         bins = all_bins[: n_rows * BINS]
         prepare_rows(knots, path, inverse_gap, fence, bins, integral, transposed)
-        group_size = max(1, TABLE_SIZE // (n_rows * n_columns))
         for k in range(n_shapelets):
-            if k % group_size == 0:
-                contract_channels(
-                    transposed, contracting, k, min(k + group_size, n_shapelets), n_rows, table
-                )
-            place = k % group_size * n_columns * n_rows
             length = lengths[k]
             final = knots[n_rows - 1] - length
             if final <= 0.0:
                 continue
+            contract_channels(transposed, of_knots[k], n_rows, table)
             integrate_density(knots, energy, begin, column[k], terms, sums)
             for row in range(n_rows - 1):
                 terms[row] = energy[begin + row, column[k], 2] * inverse_gap[row]
@@ -381,7 +362,7 @@ def _exact_search(
                 first_row, last_row = block_rows(knots, first_row, block_start, block_end + length)
                 fill_ends(
                     knots, inverse_gap, energy, begin, column[k], (first_row, last_row), table,
-                    place + n_knots * n_rows, ending, starting,
+                    n_knots * n_rows, ending, starting,
                 )  # fmt: skip
                 # About as many crossings between two anchors as an anchor costs.
                 share = length / (n_knots - 1) / (block_end - block_start + length)
@@ -389,7 +370,7 @@ def _exact_search(
                 for _ in range(MAX_ROUNDS):
                     found, found_start, lost = search_block(
                         knots, path, inverse_gap, integral, sums, (first_row, last_row),
-                        table, place, n_knots, ending, starting, weights[min(k, len(weights) - 1)],
+                        table, n_knots, ending, starting, weights[min(k, len(weights) - 1)],
                         level_free[k], constant[series, k], length, block_start, block_end, parts,
                         polynomials, best, best_start,
                     )  # fmt: skip
