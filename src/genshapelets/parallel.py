@@ -126,11 +126,15 @@ def run_blocks(
 
 
 def begin_blocks(
-    task: Callable[..., None], n_items: int, *arguments: Any, n_blocks: int | None = None
+    task: Callable[..., None],
+    n_items: int,
+    *arguments: Any,
+    n_blocks: int | None = None,
+    per_thread: int = 4,
 ) -> Callable[[], None]:
     """Let other threads begin what `run_blocks` does. Returns what joins in and waits for the end."""
     n_threads = n_threads_now()
-    n_blocks = min(n_items, n_blocks or (1 if n_threads == 1 else 4 * n_threads))
+    n_blocks = min(n_items, n_blocks or (1 if n_threads == 1 else per_thread * n_threads))
     bounds = [n_items * block // n_blocks for block in range(n_blocks + 1)]
     blocks = list(pairwise(bounds))[::-1]
 
@@ -154,3 +158,12 @@ def begin_blocks(
                 helper.result()
 
     return join
+
+
+def begin_apart(task: Callable[[], None]) -> Callable[[], None]:
+    """Let another thread do a task, or do it now if there is none. Returns what waits for its end."""
+    n_threads = n_threads_now()
+    if n_threads > 1:
+        return _helpers(n_threads - 1).submit(task).result
+    task()
+    return lambda: None

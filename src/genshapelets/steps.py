@@ -22,7 +22,7 @@ from .model import ShapeletModel
 from .objective import classification_loss, regression_loss
 from .parallel import kernel, u
 from .paths import Paths
-from .search import begin_search
+from .search import begin_search, check_lengths
 from .shapelets import SHORTEST
 
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -56,9 +56,10 @@ def linear_step(
     assert isinstance(measure, L2Discrepancy)
     assert isinstance(head, nn.Linear)
     values, lengths = shapelets.values, shapelets.lengths
-    find = begin_search(paths, measure, values, lengths, transform.search, transform.backend)
+    check_lengths(lengths)
     level_free = measure.level_free_array(len(values))
     metric = l2_metric(values, lengths, measure.weight, level_free, paths, keep_moments=True)
+    find = begin_search(paths, measure, values, lengths, transform.search, transform.backend)
     where = Where.of(find())
     squared = metric.forward(where)
 

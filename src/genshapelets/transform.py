@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from .discrepancies import Discrepancy, L2Discrepancy
 from .paths import Array, Paths, interpolate
-from .search import BACKENDS, SEARCHES, begin_search
+from .search import BACKENDS, SEARCHES, begin_search, check_lengths
 from .series import RaggedSeries
 from .shapelets import Shapelets
 
@@ -135,8 +135,9 @@ class GeneralisedShapeletTransform(nn.Module):
         """
         paths = self._as_paths(series)
         values, lengths = self.shapelets.values, self.shapelets.lengths
+        check_lengths(lengths)
+        evaluate = self.discrepancy.prepare(paths, values, lengths)
         find = begin_search(paths, self.discrepancy, values, lengths, self.search, self.backend)
-        evaluate = self.discrepancy.prepare(paths, values, lengths)  # while other threads search
         offsets = find()
         discrepancy = evaluate(offsets)
         return Matches(discrepancy, _since(paths.origin, offsets.start), offsets.backend)

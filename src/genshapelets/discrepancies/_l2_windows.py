@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ..offsets import FREE, Offsets
-from ..parallel import run_blocks, scratch
+from ..parallel import begin_apart, run_blocks, scratch
 from ..paths import Array, Index, Paths
 from ._lattice import (
     lattice_backward,
@@ -74,9 +74,8 @@ class L2Windows(torch.autograd.Function):
     ) -> Tensor:
         where = Where.of(offsets)
         squared = metric.forward(where)
-        if metric.windows.keep_moments:
-            ctx.metric, ctx.where, ctx.squared = metric, where, squared
-            ctx.dtypes = (values.dtype, lengths.dtype, None if matrix is None else matrix.dtype)
+        ctx.metric, ctx.where, ctx.squared = metric, where, squared
+        ctx.dtypes = (values.dtype, lengths.dtype, None if matrix is None else matrix.dtype)
         return _tensor(np.sqrt(squared), values.dtype)
 
     @staticmethod
@@ -108,7 +107,9 @@ def prepare_windows(
     tensors = (values, lengths) if matrix is None else (values, lengths, matrix)
     keep_moments = torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
     metric = l2_metric(values, lengths, matrix, level_free, paths, keep_moments)
-    return lambda offsets: L2Windows.apply(values, lengths, matrix, metric, offsets)
+    if keep_moments:
+        return lambda offsets: L2Windows.apply(values, lengths, matrix, metric, offsets)
+    return lambda offsets: _tensor(np.sqrt(metric.forward(Where.of(offsets))), values.dtype)
 
 
 def l2_metric(
@@ -148,7 +149,7 @@ class Metric:
         self.full = matrix is not None and matrix.ndim == 3
         self.apart = self.full and len(matrix) > 1  # type: ignore[arg-type]
         if not self.full:
-            windows.lattices  # noqa: B018  projects the shapelets
+            windows.lattices  # noqa: B018  begins to project the shapelets
 
     def forward(self, where: Where) -> Array:
         """Squared discrepancies, (series, shapelets)."""
@@ -303,20 +304,24 @@ class _Lattice:
         self.residual = np.empty((2, n_shapelets, n_channels))
         n_moments = nodes if windows.keep_moments else 0
         self.moment, self.first_moment = np.empty((2, 2, n_shapelets, n_moments, n_channels))
+        self.tiled_weights = np.tile(windows.weights, nodes)
+        self.wait = begin_apart(self.project)
+
+    def project(self) -> None:
+        w = self.windows
         project(
-            0, n_shapelets, step, windows.shapelets, self.lengths, self.projection, self.residual,
+            0, len(self.lengths), self.step, w.shapelets, self.lengths, self.projection, self.residual,
             self.moment, self.first_moment,
         )  # fmt: skip
-        self.tiled_weights = np.tile(windows.weights, nodes)
+        self.weighted_residual = (self.residual * w.weights).sum(axis=2)
 
     def forward(self, where: Where, out: Array) -> None:
+        self.wait()
         w = self.windows
-        n_shapelets = len(w.shapelets)
-        residual = (self.residual * w.weights).sum(axis=2)
         run_blocks(
             lattice_forward, len(self.members), self.members, w.rows.ravel(), w.rows.shape[1],
             w.paths.row_offsets, where.index, self.step, self.lengths, self.tiled_weights, w.level_free,
-            self.projection.reshape(2, n_shapelets, -1), residual, out,
+            self.projection.reshape(2, len(self.lengths), -1), self.weighted_residual, out,
         )  # fmt: skip
 
     def backward(
@@ -328,6 +333,7 @@ class _Lattice:
         grad_lengths: Array,
         grad_weights: Array,
     ) -> None:
+        self.wait()
         w, members = self.windows, self.members
         n_shapelets, _, n_channels = w.shapelets.shape
         n_blocks = min(N_BLOCKS, len(members))

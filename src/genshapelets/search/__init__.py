@@ -24,7 +24,17 @@ SEARCHES = ("grid", "exact")
 BACKENDS = ("auto", "convolution", "fft", "compiled", "reference")
 
 
-@torch.no_grad()
+def check_lengths(lengths: Tensor) -> None:
+    """Refuse lengths that are not numbers."""
+    spans = lengths.detach().cpu().numpy()
+    if not np.isfinite(spans).all():
+        k = int(np.isfinite(spans).argmin())
+        raise ValueError(
+            f"the length of shapelet {k} is {float(spans[k])!r}: training has diverged. Lower the "
+            "learning rate, or look for NaN in the loss."
+        )
+
+
 def begin_search(
     paths: Paths,
     discrepancy: Discrepancy,
@@ -51,13 +61,6 @@ def begin_search(
         common step, "compiled" takes anything, "reference" is the slow and obvious grid search.
         "auto" takes the fastest that applies.
     """
-    spans = lengths.detach().cpu().double().numpy()
-    if not np.isfinite(spans).all():
-        k = int(np.isfinite(spans).argmin())
-        raise ValueError(
-            f"the length of shapelet {k} is {spans[k]!r}: training has diverged. Lower the learning "
-            "rate, or look for NaN in the loss."
-        )
     if isinstance(discrepancy, ClassicalDiscrepancy):
         if search != "grid" or backend not in ("auto", "convolution", "fft"):
             raise ValueError(
@@ -68,7 +71,8 @@ def begin_search(
     if not isinstance(discrepancy, L2Discrepancy):
         raise TypeError(f"no search is known for {type(discrepancy).__name__}.")
     _check_backend(paths, search, backend)
-    shapelets = values.cpu().numpy()
+    spans = lengths.detach().cpu().double().numpy()
+    shapelets = values.detach().cpu().numpy()
     if shapelets.dtype not in (np.float32, np.float64):
         shapelets = shapelets.astype(np.float64)
     if backend == "reference":

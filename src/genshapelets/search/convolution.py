@@ -79,7 +79,7 @@ def _begin(
             layout, roots, scratch("columns", (room,)), start, slope, index,
         )  # fmt: skip
 
-    return begin_blocks(one_block, len(paths))
+    return begin_blocks(one_block, len(paths), per_thread=8)
 
 
 @kernel
