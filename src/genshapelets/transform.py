@@ -136,6 +136,7 @@ class GeneralisedShapeletTransform(nn.Module):
         paths = self._as_paths(series)
         values, lengths = self.shapelets.values, self.shapelets.lengths
         check_lengths(lengths)
+        # Both give work to other threads, if there are any, and go on.
         evaluate = self.discrepancy.prepare(paths, values, lengths)
         find = begin_search(paths, self.discrepancy, values, lengths, self.search, self.backend)
         offsets = find()

@@ -24,7 +24,7 @@ class Discrepancy(nn.Module, ABC):
 
     @abstractmethod
     def prepare(self, paths: Paths, values: Tensor, lengths: Tensor) -> Callable[[Offsets], Tensor]:
-        """Begin what does not depend on the offsets, while they are searched for.
+        """Begin what does not depend on the offsets, before they are searched for.
 
         Parameters
         ----------
