@@ -73,14 +73,14 @@ def group_of_corners(n_knots):
 
 
 @strict_kernel
-def integrate_shapelet(table, begin, n_knots, out):
-    """d_i.W2 as polynomials of the time since each knot, four numbers for each, the constant first.
+def integrate_shapelet(table, begin, n_knots, n_pieces, out):
+    """d_i.W2 on the first pieces, as polynomials of the time since the knot, the constant term first.
 
-    d_i.w at the knots is ``table[begin:]``, followed by d_i.W1(0).
+    d_i.w at the knots is ``table[begin:]``, followed by d_i.W1(0). Four numbers for each piece.
     """
     once, twice = table[u(begin) + u(n_knots)], 0.0
     here = table[u(begin)]
-    for knot in range(u(n_knots - 1)):
+    for knot in range(u(n_pieces)):
         there = table[u(begin) + knot + u(1)]
         rise = (there - here) * (1.0 / 6.0)
         out[u(4) * knot] = twice
@@ -120,7 +120,7 @@ def subtract_corners(
     n_knots = n_columns - 1
     inverse_spacing = (n_knots - 1) / length
     group_size = group_of_corners(n_knots)
-    # A time that rounding brings to S lies on the piece after the last.
+    # On the piece after the last lies a time that rounding brings to S.
     polynomials[4 * (n_knots - 1) : 4 * n_knots] = 0.0
     begun, ended = 0, 0  # how many windows have begun before a corner, how many have ended
     begin = 0
@@ -130,12 +130,16 @@ def subtract_corners(
             begin = 0
             group = corners[corner : min(corner + group_size, n_corners)]
             np.dot(group, weights, table[: len(group) * n_columns].reshape(-1, n_columns))
-        integrate_shapelet(table, begin, n_knots, polynomials)
         knot = knots[corner + 1]
         while begun < n_offsets and offsets[begun] < knot:
             begun += 1
         while ended < begun and offsets[ended] + length <= knot:
             ended += 1
+        if ended == begun:
+            continue
+        # One piece more than the first window reaches, for a time that rounding brings to its end.
+        furthest = int((knot - offsets[ended]) * inverse_spacing)
+        integrate_shapelet(table, begin, n_knots, min(furthest + 2, n_knots - 1), polynomials)
         for offset in range(u(ended), u(begun)):
             t = (knot - offsets[offset]) * inverse_spacing
             whole = np.floor(t)
