@@ -5,6 +5,7 @@ import pytest
 from problems import irregular, ragged
 
 from genshapelets import Paths, RaggedSeries, interpolate
+from genshapelets.paths import see_through
 
 NAN = np.nan
 
@@ -242,3 +243,13 @@ def test_the_centre_is_a_typical_value_whatever_one_observation_says():
     rows, centre = paths.centred
     assert centre[0, 0] in (1.0, 3.0) and centre[1, 0] == 10.0
     assert rows[2:, 0].tolist() == [0.0, 0.0, 30.0, 1e8 - 10.0, 0.0]
+
+
+@pytest.mark.parametrize("n_channels", [1, 3, 8, 21])
+def test_a_row_seen_through_a_matrix_does_not_depend_on_its_neighbours(n_channels):
+    rng = np.random.default_rng(5)
+    rows, matrix = rng.normal(size=(67, n_channels)), rng.normal(size=(n_channels, n_channels))
+    together = see_through(matrix, rows)
+    np.testing.assert_allclose(together, rows @ matrix.T, rtol=1e-12, atol=1e-12)
+    for first, last in ((0, 1), (5, 9), (3, 40), (66, 67)):
+        np.testing.assert_array_equal(see_through(matrix, rows[first:last]), together[first:last])

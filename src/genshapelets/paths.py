@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .parallel import kernel, run_blocks
+from .parallel import kernel, run_blocks, u
 from .series import RaggedSeries
 
 Array = NDArray[np.float64]
@@ -294,3 +294,22 @@ def longest_path(first: int, last: int, row_offsets: Index) -> int:
     for series in range(first, last):
         longest = max(longest, row_offsets[series + 1] - row_offsets[series])
     return longest
+
+
+def see_through(matrix: Array, rows: Array) -> Array:
+    """Multiply each row by a matrix, by itself: BLAS rounds as the number of rows suits it."""
+    out = np.empty((len(rows), len(matrix)))
+    run_blocks(_multiply_rows, len(rows), rows, np.ascontiguousarray(matrix.T), out)
+    return out
+
+
+@kernel
+def _multiply_rows(first, last, rows, transposed, out):
+    n_channels = u(out.shape[1])
+    for row in range(first, last):
+        for channel in range(n_channels):
+            out[row, channel] = 0.0
+        for source in range(rows.shape[1]):
+            x = rows[row, source]
+            for channel in range(n_channels):
+                out[row, channel] += x * transposed[source, channel]

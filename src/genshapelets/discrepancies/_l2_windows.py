@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ..offsets import FREE, Offsets
 from ..parallel import begin_apart, run_blocks, scratch
-from ..paths import Array, Index, Paths
+from ..paths import Array, Index, Paths, see_through
 from ._lattice import (
     lattice_backward,
     lattice_forward,
@@ -197,7 +197,7 @@ class Metric:
         assert self.matrix is not None
         parts = self.windows.split() if self.apart else [self.windows]
         return [
-            replace(part, rows=part.rows @ A.T, shapelets=part.shapelets @ A.T)
+            replace(part, rows=see_through(A, part.rows), shapelets=part.shapelets @ A.T)
             for part, A in zip(parts, self.matrix, strict=True)
         ]
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..discrepancies import L2Discrepancy
 from ..parallel import kernel, run_blocks, u
-from ..paths import Array, Index, Paths
+from ..paths import Array, Index, Paths, see_through
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def _pose(
     _centre(values, level_free, weights, common, centred, weighted)
     shift = centre - common
     if matrix is not None:
-        rows, shift = rows @ matrix.T, shift @ matrix.T
+        rows, shift = see_through(matrix, rows), see_through(matrix, shift)
         centred = weighted = centred @ matrix.T
     if len(weights) > 1:
         column, column_weights = np.arange(n_shapelets), weights
