@@ -42,11 +42,11 @@ def choose_form(problem: L2Problem) -> str:
 def cheaper_form(
     n_rows: int, n_offsets: int, n_taps: int, n_channels: int, n_shapelets: int
 ) -> str:
-    """Estimate the cheaper form. The constants are ratios of times measured on one core of a Xeon."""
+    """Estimate the cheaper form. The constants are nanoseconds measured on one core of a Xeon."""
     windows = 0.12 * n_shapelets * n_offsets * n_taps * n_channels
-    transforms = 0.3 * (n_channels + n_shapelets) * n_rows * np.log2(n_rows + 1)
-    products = 0.55 * n_channels * n_shapelets * n_rows
-    spectra = transforms + products + 95.0 * n_shapelets
+    transforms = 0.18 * (n_channels + n_shapelets) * n_rows * np.log2(n_rows + 1)
+    products = 0.35 * n_channels * n_shapelets * n_rows
+    spectra = transforms + products + 60.0 * n_shapelets
     return "fft" if spectra < windows else "convolution"
 
 
