@@ -29,7 +29,8 @@ from .sums import sum_between
 def search_compiled(problem: L2Problem, corners_per_knot: float = CORNERS_PER_KNOT) -> Offsets:
     """Best offset among as many as the path has observations, evenly spaced, both ends included.
 
-    On a regularly sampled path: among every sample and the last possible start.
+    On a regularly sampled path: among every sample and the last possible start. ``corners_per_knot``
+    says up to how many corners in a window for each knot the sum is over corners.
     """
     paths = problem.paths
     shape = (len(paths), len(problem.lengths))

@@ -18,8 +18,8 @@ from ..parallel import kernel, strict_kernel, u
 from ..paths import Array
 from .rows import move_ends
 
-# Times more corners in a window than knots of the shapelet that are still the faster sum.
-CORNERS_PER_KNOT = 3.0
+# Up to so many corners in a window for each knot of the shapelet, the sum over corners is the faster.
+CORNERS_PER_KNOT = 2.0
 # How steep slopes may be: the sum over all gaps between observations of the length over the gap.
 STEEPEST = 1e7
 # Corners are contracted in groups whose table has about so many entries, to stay in the cache.

@@ -92,19 +92,9 @@ def subtract_polynomials(fence, bins, scale, polynomials, at, offsets, first, la
 
 @kernel
 def subtract_knots(
-    knots,
-    inverse_gap,
-    fence,
-    bins,
-    scale,
-    length,
-    n_knots,
-    offsets,
-    n_offsets,
-    table,
-    polynomials,
+    knots, inverse_gap, fence, bins, scale, length, n_knots, offsets, n_offsets, table, polynomials,
     cost,
-):
+):  # fmt: skip
     """Subtract twice the correlation from the cost of all offsets; ``table`` of `contract_channels`."""
     n_rows = len(knots)
     block_first, first_row = 0, 0
