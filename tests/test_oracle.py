@@ -642,7 +642,7 @@ def windows_problem(windows, metric, per_shapelet, level_free, seed=32):
 
 
 def compiled_windows(values, lengths, weight, level_free, paths, offsets):
-    return prepare_windows(values, lengths, weight, level_free.numpy(), paths)(offsets)
+    return prepare_windows(values, lengths, weight, level_free.numpy(), paths).at(offsets)
 
 
 def value_and_gradients(function, transform, paths, offsets):

@@ -1,10 +1,12 @@
 """GeneralisedShapeletTransform: what goes in, what comes out, and what is refused."""
 
 import copy
+import gc
 import io
 import pickle
 import subprocess
 import sys
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -23,6 +25,7 @@ from genshapelets import (
     interpolate,
     interpretable_regularisation,
 )
+from genshapelets.discrepancies import Evaluation
 
 NAN = np.nan
 VALUES = [[[0.0, 1.0, 0.0], [2.0, 0.0, 2.0]], [[1.0, 1.0, 3.0], [0.0, 0.0, 0.5]]]
@@ -109,6 +112,25 @@ def test_float_and_double():
 
 
 # What goes in
+
+
+def test_series_are_interpolated_once(monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        "genshapelets.paths.interpolate", lambda *given: calls.append(1) or interpolate(*given)
+    )
+    series = RaggedSeries.from_arrays([[[1.0, NAN, 3.0], [NAN, NAN, NAN]]])
+    transform = transform_of_two_channels()
+    first = transform(series)
+    assert_same_matches(transform(series), first)
+    assert len(calls) == 1
+    filled = transform_of_two_channels(fill=[0.0, 5.0])(series)
+    assert len(calls) == 2 and (filled.discrepancy > first.discrepancy).all()
+    assert_same_matches(transform(series), first)
+    alive = weakref.ref(series)
+    del series
+    gc.collect()
+    assert alive() is None
 
 
 def test_every_form_of_input_gives_the_same():
@@ -341,7 +363,7 @@ class Unknown(Discrepancy):
         pass
 
     def prepare(self, paths, values, lengths):
-        return lambda offsets: values.sum()
+        return Evaluation(lambda offsets: values.sum())
 
 
 def test_a_discrepancy_without_a_search():

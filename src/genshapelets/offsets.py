@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 AT_END = -1
 FREE = -2
+
+# What to do with some paths as soon as their offsets are found: takes the (series, shapelets) array of
+# indices and the numbers of the paths.
+Then = Callable[[NDArray[np.int64], NDArray[np.int64]], None]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Run compiled kernels over blocks of work in threads.
+"""Run compiled kernels in threads.
 
 The kernels release the GIL, so plain threads suffice: no numba threading layer, which would not
 survive a fork or a second caller. The number of threads is `torch.get_num_threads()`, the one knob
@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
-from itertools import pairwise
+from functools import cache, partial
 from math import prod
 from typing import Any
 
 import numpy as np
 import scipy.linalg.cython_blas  # noqa: F401  loads the BLAS that numba's dot calls
 import torch
-from numba import njit, uint64
+from numba import njit, types, uint64
+from numba.extending import intrinsic
 from numpy.typing import DTypeLike, NDArray
 from threadpoolctl import LibController, ThreadpoolController
 
@@ -32,6 +32,9 @@ kernel = njit(nogil=True, cache=True, fastmath=FAST)
 inlined_kernel = njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
 # For sums that must be added as they are written. Said aloud, or a caller's fastmath is inherited.
 strict_kernel = njit(nogil=True, cache=True, fastmath=False)
+
+# Loaded from its cache, a generator would be unknown to numba when a kernel that uses it is compiled.
+generator = njit(nogil=True)
 
 # An index known not to be negative. Where a loop mixes it with nothing but its like, the compiler drops
 # Python's wrap-around of negative indices and vectorises the loop.
@@ -114,47 +117,69 @@ def _helpers(n_helpers: int) -> ThreadPoolExecutor:
     return pool
 
 
-def run_blocks(
-    task: Callable[..., None], n_items: int, *arguments: Any, n_blocks: int | None = None
-) -> None:
-    """Call ``task(first, last, *arguments)`` on blocks that cover ``range(n_items)``.
+@intrinsic  # type: ignore[misc]
+def _fetch_and_add(typing_context, array, amount):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    """Add to an array's first number and return what it was, with no other thread in between."""
 
-    Blocks may run at the same time, so each must write only to its own part of the output. The
-    calling thread takes its share of them.
-    """
-    begin_blocks(task, n_items, *arguments, n_blocks=n_blocks)()
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.atomic_rmw("add", data, arguments[1], "monotonic")
+
+    return types.int64(array, types.int64), generate
 
 
-def begin_blocks(
-    task: Callable[..., None],
-    n_items: int,
-    *arguments: Any,
-    n_blocks: int | None = None,
-    per_thread: int = 4,
-) -> Callable[[], None]:
-    """Let other threads begin what `run_blocks` does. Returns what joins in and waits for the end."""
+@generator
+def blocks_of(queue: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Take blocks (first, last) from a queue until it is empty. Other threads take theirs meanwhile."""
+    n_items, size = queue[1], queue[2]
+    first = _fetch_and_add(queue, size)
+    while first < n_items:
+        yield first, min(first + size, n_items)
+        first = _fetch_and_add(queue, size)
+
+
+@generator
+def items_of(queue: NDArray[np.int64]) -> Iterator[int]:
+    """Take items from a queue, block by block: see `blocks_of`."""
+    for first, last in blocks_of(queue):
+        for item in range(first, last):  # noqa: UP028  numba knows no `yield from`
+            yield item
+
+
+def queue_of(n_items: int, most: int | None = None, per_thread: int = 8) -> NDArray[np.int64]:
+    """Queue for `blocks_of`: next item, number of items, and items in a block, at most so many."""
     n_threads = n_threads_now()
-    n_blocks = min(n_items, n_blocks or (1 if n_threads == 1 else per_thread * n_threads))
-    bounds = [n_items * block // n_blocks for block in range(n_blocks + 1)]
-    blocks = list(pairwise(bounds))[::-1]
+    size = n_items if most is None else most
+    if n_threads > 1:
+        size = min(size, -(-n_items // (per_thread * n_threads)))
+    return np.array([0, n_items, size])
 
-    def work() -> None:
-        while blocks:
-            try:
-                first, last = blocks.pop()  # atomic, and so safe among threads
-            except IndexError:
-                return
-            task(first, last, *arguments)
 
-    n_helpers = min(n_threads, n_blocks) - 1
+def run_together(task: Callable[..., None], n_items: int, *arguments: Any) -> None:
+    """Call ``task(queue, *arguments)`` on all threads; they share out the items among themselves.
+
+    Items may be worked on at the same time, so each must write only to its own part of the output.
+    """
+    if n_threads_now() == 1 or n_items == 1:
+        task(queue_of(n_items), *arguments)
+    else:
+        begin_together(partial(task, queue_of(n_items), *arguments))()
+
+
+def begin_together(task: Callable[[], None]) -> Callable[[], None]:
+    """Let all other threads begin a task. Returns what does it here too and waits for them.
+
+    A thread that is busy until all others are done does not begin it any more.
+    """
+    n_helpers = n_threads_now() - 1
     if n_helpers < 1:
-        return work
-    helpers = [_helpers(n_helpers).submit(work) for _ in range(n_helpers)]
+        return task
+    helpers = [_helpers(n_helpers).submit(task) for _ in range(n_helpers)]
 
     def join() -> None:
-        work()
+        task()
         for helper in helpers:
-            if not helper.cancel():  # one that has not begun by now has nothing left to do
+            if not helper.cancel():
                 helper.result()
 
     return join

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .parallel import kernel, run_blocks, u
+from .parallel import items_of, kernel, run_together, u
 from .series import RaggedSeries
 
 Array = NDArray[np.float64]
@@ -114,7 +115,7 @@ class Paths:
         Typical is the median of a few: a mean would move all by one wild observation.
         """
         rows, centre = np.empty(self.values.shape), np.zeros((len(self), self.n_channels))
-        run_blocks(_centre, len(self), self.values, self.row_offsets, centre, rows)
+        run_together(_centre, len(self), self.values, self.row_offsets, centre, rows)
         return rows, centre
 
     def __getitem__(self, selection: slice | Sequence[int] | NDArray[Any]) -> Paths:
@@ -168,7 +169,7 @@ class Paths:
             raise ValueError("t must be finite; got NaN or infinity.")
         points = np.broadcast_to(t, (len(self), t.shape[-1])) - self.origin[:, None]
         out = np.empty((len(self), self.n_channels, t.shape[-1]))
-        run_blocks(
+        run_together(
             _evaluate, len(self), self.knots, self.values, self.row_offsets,
             np.ascontiguousarray(points), out,
         )  # fmt: skip
@@ -197,11 +198,23 @@ def interpolate(series: RaggedSeries, fill: ArrayLike = 0.0) -> Paths:
     knots, step = _snap_to_lattice(knots, series)
     values = np.array(series.values, dtype=np.float64, order="C")
     if np.isnan(values).any():
-        run_blocks(
+        run_together(
             _fill_gaps, len(series), knots, values, offsets,
             np.ascontiguousarray(np.broadcast_to(fill_values, (series.n_channels,))),
         )  # fmt: skip
     return Paths(knots, values, offsets, origin, step)
+
+
+_known: WeakKeyDictionary[RaggedSeries, tuple[bytes, Paths]] = WeakKeyDictionary()
+
+
+def paths_of(series: RaggedSeries, fill: ArrayLike = 0.0) -> Paths:
+    """Answer as `interpolate`, and remember the answer as long as the series live."""
+    key = np.asarray(fill, dtype=np.float64).tobytes()
+    known = _known.get(series)
+    if known is None or known[0] != key:
+        known = _known[series] = key, interpolate(series, fill)
+    return known[1]
 
 
 def _snap_to_lattice(knots: Array, series: RaggedSeries) -> tuple[Array, Array]:
@@ -228,9 +241,9 @@ def _snap_to_lattice(knots: Array, series: RaggedSeries) -> tuple[Array, Array]:
 
 
 @kernel
-def _fill_gaps(first, last, knots, values, row_offsets, fill):
-    """Replace the NaN of series first..last by their channel's straight lines."""
-    for series in range(first, last):
+def _fill_gaps(queue, knots, values, row_offsets, fill):
+    """Replace NaN by their channel's straight lines."""
+    for series in items_of(queue):
         begin, end = row_offsets[series], row_offsets[series + 1]
         for channel in range(values.shape[1]):
             before = -1
@@ -252,9 +265,9 @@ def _fill_gaps(first, last, knots, values, row_offsets, fill):
 
 
 @kernel
-def _centre(first, last, values, row_offsets, centre, out):
+def _centre(queue, values, row_offsets, centre, out):
     few = np.empty(FEW)
-    for series in range(first, last):
+    for series in items_of(queue):
         begin, end = row_offsets[series], row_offsets[series + 1]
         for channel in range(values.shape[1]):
             for item in range(FEW):
@@ -271,8 +284,8 @@ def _centre(first, last, values, row_offsets, centre, out):
 
 
 @kernel
-def _evaluate(first, last, knots, values, row_offsets, points, out):
-    for series in range(first, last):
+def _evaluate(queue, knots, values, row_offsets, points, out):
+    for series in items_of(queue):
         begin, end = row_offsets[series], row_offsets[series + 1]
         for point in range(points.shape[1]):
             t = points[series, point]
@@ -288,10 +301,10 @@ def _evaluate(first, last, knots, values, row_offsets, points, out):
 
 
 @kernel
-def longest_path(first: int, last: int, row_offsets: Index) -> int:
-    """Most rows that one of the paths first..last has."""
+def longest_path(row_offsets: Index) -> int:
+    """Most rows that a path has."""
     longest = 0
-    for series in range(first, last):
+    for series in range(len(row_offsets) - 1):
         longest = max(longest, row_offsets[series + 1] - row_offsets[series])
     return longest
 
@@ -299,14 +312,14 @@ def longest_path(first: int, last: int, row_offsets: Index) -> int:
 def see_through(matrix: Array, rows: Array) -> Array:
     """Multiply each row by a matrix, by itself: BLAS rounds as the number of rows suits it."""
     out = np.empty((len(rows), len(matrix)))
-    run_blocks(_multiply_rows, len(rows), rows, np.ascontiguousarray(matrix.T), out)
+    run_together(_multiply_rows, len(rows), rows, np.ascontiguousarray(matrix.T), out)
     return out
 
 
 @kernel
-def _multiply_rows(first, last, rows, transposed, out):
+def _multiply_rows(queue, rows, transposed, out):
     n_channels = u(out.shape[1])
-    for row in range(first, last):
+    for row in items_of(queue):
         for channel in range(n_channels):
             out[row, channel] = 0.0
         for source in range(rows.shape[1]):

@@ -59,7 +59,9 @@ def linear_step(
     check_lengths(lengths)
     level_free = measure.level_free_array(len(values))
     metric = l2_metric(values, lengths, measure.weight, level_free, paths, keep_moments=True)
-    find = begin_search(paths, measure, values, lengths, transform.search, transform.backend)
+    find = begin_search(
+        paths, measure, values, lengths, transform.search, transform.backend, metric.some
+    )
     where = Where.of(find())
     squared = metric.forward(where)
 

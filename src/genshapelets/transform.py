@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from .discrepancies import Discrepancy, L2Discrepancy
-from .paths import Array, Paths, interpolate
+from .paths import Array, Paths, paths_of
 from .search import BACKENDS, SEARCHES, begin_search, check_lengths
 from .series import RaggedSeries
 from .shapelets import Shapelets
@@ -131,16 +131,18 @@ class GeneralisedShapeletTransform(nn.Module):
         Parameters
         ----------
         series : RaggedSeries, Paths, or whatever `RaggedSeries.from_arrays` takes
-            Prepare `Paths` once with `interpolate` if the same series are matched repeatedly.
+            A `RaggedSeries` that is matched again is not interpolated again.
         """
         paths = self._as_paths(series)
         values, lengths = self.shapelets.values, self.shapelets.lengths
         check_lengths(lengths)
         # Both give work to other threads, if there are any, and go on.
-        evaluate = self.discrepancy.prepare(paths, values, lengths)
-        find = begin_search(paths, self.discrepancy, values, lengths, self.search, self.backend)
+        evaluation = self.discrepancy.prepare(paths, values, lengths)
+        find = begin_search(
+            paths, self.discrepancy, values, lengths, self.search, self.backend, evaluation.some
+        )
         offsets = find()
-        discrepancy = evaluate(offsets)
+        discrepancy = evaluation.at(offsets)
         return Matches(discrepancy, _since(paths.origin, offsets.start), offsets.backend)
 
     def _as_paths(self, series: RaggedSeries | Paths | ArrayLike) -> Paths:
@@ -151,7 +153,7 @@ class GeneralisedShapeletTransform(nn.Module):
                 f"the series have {series.n_channels} channels, the shapelets "
                 f"{self.shapelets.n_channels}. Give series with the channels of the shapelets."
             )
-        return series if isinstance(series, Paths) else interpolate(series, self.fill)
+        return series if isinstance(series, Paths) else paths_of(series, self.fill)
 
     def extra_repr(self) -> str:
         """Describe the settings for `repr`."""

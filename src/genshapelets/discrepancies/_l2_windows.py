@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ..offsets import FREE, Offsets
-from ..parallel import begin_apart, run_blocks, scratch
+from ..parallel import begin_apart, queue_of, run_together, scratch
 from ..paths import Array, Index, Paths, see_through
 from ._lattice import (
     lattice_backward,
@@ -23,6 +22,7 @@ from ._lattice import (
     project,
 )
 from ._union import gram_backward, union_backward, union_forward
+from .base import Evaluation
 
 # Gradients are summed in blocks of paths. Their number is fixed, so that the sum, to the last bit,
 # does not depend on how many threads share the work.
@@ -102,14 +102,19 @@ def prepare_windows(
     matrix: Tensor | None,
     level_free: NDArray[np.bool_],
     paths: Paths,
-) -> Callable[[Offsets], Tensor]:
-    """Begin what does not depend on the offsets; returns what evaluates there, with gradients."""
+) -> Evaluation:
+    """Begin what does not depend on the offsets."""
     tensors = (values, lengths) if matrix is None else (values, lengths, matrix)
     keep_moments = torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
     metric = l2_metric(values, lengths, matrix, level_free, paths, keep_moments)
     if keep_moments:
-        return lambda offsets: L2Windows.apply(values, lengths, matrix, metric, offsets)
-    return lambda offsets: _tensor(np.sqrt(metric.forward(Where.of(offsets))), values.dtype)
+        return Evaluation(
+            lambda offsets: L2Windows.apply(values, lengths, matrix, metric, offsets), metric.some
+        )
+    return Evaluation(
+        lambda offsets: _tensor(np.sqrt(metric.forward(Where.of(offsets))), values.dtype),
+        metric.some,
+    )
 
 
 def l2_metric(
@@ -148,17 +153,28 @@ class Metric:
         self.windows, self.matrix = windows, matrix
         self.full = matrix is not None and matrix.ndim == 3
         self.apart = self.full and len(matrix) > 1  # type: ignore[arg-type]
+        self.squared = np.empty((len(windows.paths), len(windows.shapelets)))
+        self.n_evaluated: list[int] = []  # paths, by each call of `some`
         if not self.full:
             windows.lattices  # noqa: B018  begins to project the shapelets
 
+    def some(self, index: Index, members: Index) -> None:
+        """Evaluate the windows of some paths beforehand: see `Evaluation`."""
+        if not self.full:
+            for lattice in self.windows.lattices:
+                lattice.forward(queue_of(len(members)), members, index, self.squared)
+            self.n_evaluated.append(len(members))
+
     def forward(self, where: Where) -> Array:
         """Squared discrepancies, (series, shapelets)."""
-        parts = self._parts()
-        if not self.apart:
-            return parts[0].forward(where)
-        return np.concatenate(
-            [part.forward(where.column(k)) for k, part in enumerate(parts)], axis=1
-        )
+        if self.apart:
+            for k, part in enumerate(self._parts()):
+                self.squared[:, k : k + 1] = part.forward(where.column(k))
+        elif sum(self.n_evaluated) < len(self.squared):
+            self.squared = self._parts()[0].forward(where)
+        else:
+            self.windows.forward_free(where, self.squared)
+        return self.squared
 
     def backward(
         self, where: Where, upstream: Array, squared: Array
@@ -226,17 +242,22 @@ class _Windows:
         ]
 
     def forward(self, where: Where) -> Array:
-        paths = self.paths
         out = np.empty(where.index.shape)
+        self.forward_free(where, out)
+        if where.n_free < out.size:
+            for lattice in self.lattices:
+                members = lattice.members
+                run_together(lattice.forward, len(members), members, where.index, out)
+        return out
+
+    def forward_free(self, where: Where, out: Array) -> None:
+        """Evaluate the windows that are not on a lattice."""
         if where.n_free:
-            run_blocks(
+            paths = self.paths
+            run_together(
                 union_forward, len(paths), paths.knots, self.rows, paths.row_offsets, where.index,
                 where.start, self.shapelets, self.lengths, self.weights, self.level_free, out,
             )  # fmt: skip
-        if where.n_free < out.size:
-            for lattice in self.lattices:
-                lattice.forward(where, out)
-        return out
 
     def backward(self, where: Where, upstream: Array, squared: Array) -> tuple[Array, Array, Array]:
         paths = self.paths
@@ -247,22 +268,16 @@ class _Windows:
         grad_weights = np.zeros((n_shapelets, self.rows.shape[1]))
         if where.n_free:
             by_block = (
-                np.zeros((n_blocks, *grad_shapelets.shape)),
-                np.zeros((n_blocks, *grad_lengths.shape)),
-                np.zeros((n_blocks, *grad_weights.shape)),
+                np.empty((n_blocks, *grad_shapelets.shape)),
+                np.empty((n_blocks, *grad_lengths.shape)),
+                np.empty((n_blocks, *grad_weights.shape)),
             )
             per_shapelet = np.ascontiguousarray(np.broadcast_to(self.weights, grad_weights.shape))
-
-            def one_block(first: int, last: int) -> None:
-                for block in range(first, last):
-                    union_backward(
-                        len(paths) * block // n_blocks, len(paths) * (block + 1) // n_blocks,
-                        paths.knots, self.rows, paths.row_offsets, where.index, where.start,
-                        where.slope, self.shapelets, self.lengths, per_shapelet, self.level_free,
-                        upstream, squared, by_block[0][block], by_block[1][block], by_block[2][block],
-                    )  # fmt: skip
-
-            run_blocks(one_block, n_blocks, n_blocks=n_blocks)
+            run_together(
+                union_backward, n_blocks, paths.knots, self.rows, paths.row_offsets, where.index,
+                where.start, where.slope, self.shapelets, self.lengths, per_shapelet, self.level_free,
+                upstream, squared, *by_block,
+            )  # fmt: skip
             for total, part in zip(
                 (grad_shapelets, grad_lengths, grad_weights), by_block, strict=True
             ):
@@ -279,7 +294,7 @@ class _Windows:
         paths = self.paths
         n_channels = self.rows.shape[1]
         out = np.zeros((len(self.shapelets), n_channels, n_channels))
-        run_blocks(
+        run_together(
             gram_backward, len(self.shapelets), paths.knots, self.rows, paths.row_offsets, where.start,
             self.shapelets, self.lengths, self.level_free, upstream, out,
         )  # fmt: skip
@@ -304,23 +319,24 @@ class _Lattice:
         self.residual = np.empty((2, n_shapelets, n_channels))
         n_moments = nodes if windows.keep_moments else 0
         self.moment, self.first_moment = np.empty((2, 2, n_shapelets, n_moments, n_channels))
-        self.tiled_weights = np.tile(windows.weights, nodes)
         self.wait = begin_apart(self.project)
+        self.tiled_weights = np.tile(windows.weights, nodes)
 
     def project(self) -> None:
         w = self.windows
         project(
-            0, len(self.lengths), self.step, w.shapelets, self.lengths, self.projection, self.residual,
+            self.step, w.shapelets, self.lengths, self.projection, self.residual,
             self.moment, self.first_moment,
         )  # fmt: skip
         self.weighted_residual = (self.residual * w.weights).sum(axis=2)
 
-    def forward(self, where: Where, out: Array) -> None:
+    def forward(self, queue: Index, members: Index, index: Index, out: Array) -> None:
+        """Evaluate the windows of some paths."""
         self.wait()
         w = self.windows
-        run_blocks(
-            lattice_forward, len(self.members), self.members, w.rows.ravel(), w.rows.shape[1],
-            w.paths.row_offsets, where.index, self.step, self.lengths, self.tiled_weights, w.level_free,
+        lattice_forward(
+            queue, members, w.rows.ravel(), w.rows.shape[1], w.paths.row_offsets, index, self.step,
+            self.lengths, self.tiled_weights, w.level_free,
             self.projection.reshape(2, len(self.lengths), -1), self.weighted_residual, out,
         )  # fmt: skip
 
@@ -344,20 +360,14 @@ class _Lattice:
         sum_lengths = scratch("sum_lengths", (n_blocks, n_shapelets))
         flat = (2, n_shapelets, nodes * n_channels)
         tiled_rows = np.repeat(np.arange(float(nodes)), n_channels)
-
-        def one_block(first: int, last: int) -> None:
-            for block in range(first, last):
-                lattice_backward(
-                    len(members) * block // n_blocks, len(members) * (block + 1) // n_blocks,
-                    members, w.rows.ravel(), n_channels, w.paths.row_offsets, where.index, where.slope,
-                    self.step, self.lengths, self.tiled_weights, w.level_free, tiled_rows,
-                    self.projection.reshape(flat), self.moment.reshape(flat),
-                    self.first_moment.reshape(flat), upstream, squared,
-                    sum_upstream[block], sum_difference[block], sum_square[block], sum_lengths[block],
-                )  # fmt: skip
-
-        run_blocks(one_block, n_blocks, n_blocks=n_blocks)
-        run_blocks(
+        run_together(
+            lattice_backward, n_blocks, members, w.rows.ravel(), n_channels, w.paths.row_offsets,
+            where.index, where.slope, self.step, self.lengths, self.tiled_weights, w.level_free,
+            tiled_rows, self.projection.reshape(flat), self.moment.reshape(flat),
+            self.first_moment.reshape(flat), upstream, squared, sum_upstream, sum_difference,
+            sum_square, sum_lengths,
+        )  # fmt: skip
+        run_together(
             lattice_gradients, n_shapelets, self.step, w.shapelets, self.lengths, w.weights,
             self.projection, self.residual, sum_upstream, sum_difference, sum_square, sum_lengths,
             grad_shapelets, grad_lengths, grad_weights,

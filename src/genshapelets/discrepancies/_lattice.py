@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..offsets import AT_END, FREE
-from ..parallel import kernel, u
+from ..parallel import items_of, kernel, u
 from ._union import merge_knots, node_arrays
 
 ROUNDING = 1e-12  # of a step: a length that exceeds n steps by less has n pieces
@@ -63,8 +63,8 @@ def integrate_hats(shapelet, n_nodes, row, part, segment, share, time, value, ou
 
 
 @kernel
-def find_taps(first, last, step, shapelets, lengths, taps):
-    """Write v with int f w = sum_r f_r v_r over the samples r of a window, shapelets first..last.
+def find_taps(queue, step, shapelets, lengths, taps):
+    """Write v with int f w = sum_r f_r v_r over the samples r of a window.
 
     The samples reach one beyond the window where it ends, or starts, between two of them. They begin
     with the first tap, taps[0]; at the end, taps[1], they end with the last.
@@ -73,7 +73,7 @@ def find_taps(first, last, step, shapelets, lengths, taps):
     size = taps.shape[2] + n_knots + 2
     arrivals, row, part, segment, share, time = node_arrays(size)
     value = np.empty((2, n_channels))
-    for k in range(first, last):
+    for k in items_of(queue):
         pieces = n_pieces(lengths[k], step)
         partial = (lengths[k] - (pieces - 1) * step) / step
         for at_end in (0, 1):
@@ -90,8 +90,8 @@ def find_taps(first, last, step, shapelets, lengths, taps):
 
 
 @kernel
-def project(first, last, step, shapelets, lengths, projection, residual, moment, first_moment):
-    """Project shapelets first..last onto the nodes of their windows, at a sample [0] and at the end [1].
+def project(step, shapelets, lengths, projection, residual, moment, first_moment):
+    """Project shapelets onto the nodes of their windows, at a sample [0] and at the end [1].
 
     Writes the values of Pw at the nodes, int |w - Pw|^2 for each channel, and, if there is room for
     them, for each piece of width h the moments (2/h) int (w - Pw) and (2/h) int (w - Pw) t / step.
@@ -100,7 +100,7 @@ def project(first, last, step, shapelets, lengths, projection, residual, moment,
     size = projection.shape[2] + n_knots + 2
     nodes = node_arrays(size)
     ratio, value = np.empty(size), np.empty((2, n_channels))
-    for k in range(first, last):
+    for k in range(len(shapelets)):
         for at_end in (0, 1):
             project_one(
                 at_end, step, shapelets[k], lengths[k], projection[at_end, k], residual[at_end, k],
@@ -213,10 +213,10 @@ def load_difference(
 
 @kernel
 def lattice_forward(
-    first, last, members, values, n_channels, row_offsets, index, step, lengths, tiled_weights,
+    queue, members, values, n_channels, row_offsets, index, step, lengths, tiled_weights,
     level_free, projection, residual, out,
 ):  # fmt: skip
-    """Squared discrepancies of the windows on the lattice, for paths members[first:last]."""
+    """Squared discrepancies of the windows on the lattice, of some paths."""
     n_shapelets = len(lengths)
     mean, difference = np.empty(n_channels), np.empty(projection.shape[2])
     pieces_of, share_of = np.empty(n_shapelets, np.int64), np.empty(n_shapelets)
@@ -224,7 +224,7 @@ def lattice_forward(
         pieces_of[k] = n_pieces(lengths[k], step)
         share_of[k] = (lengths[k] - (pieces_of[k] - 1) * step) / step
     stride = u(n_channels)
-    for member in range(first, last):
+    for member in items_of(queue):
         series = members[member]
         for k in range(n_shapelets):
             if index[series, k] == FREE:
@@ -250,11 +250,28 @@ def lattice_forward(
 
 @kernel
 def lattice_backward(
-    first, last, members, values, n_channels, row_offsets, index, slope, step, lengths, tiled_weights,
+    queue, members, values, n_channels, row_offsets, index, slope, step, lengths, tiled_weights,
     level_free, tiled_rows, projection, moment, first_moment, upstream, out,
     sum_upstream, sum_difference, sum_square, sum_lengths,
 ):  # fmt: skip
-    """Write sums over the windows of what the gradients need: see `lattice_gradients`.
+    """Write what `lattice_gradients` needs. The queue is of blocks of paths, the first axis of sums."""
+    n_members, n_blocks = len(members), len(sum_lengths)
+    for block in items_of(queue):
+        own = members[n_members * block // n_blocks : n_members * (block + 1) // n_blocks]
+        sum_over_windows(
+            own, values, n_channels, row_offsets, index, slope, step, lengths, tiled_weights,
+            level_free, tiled_rows, projection, moment, first_moment, upstream, out,
+            sum_upstream[block], sum_difference[block], sum_square[block], sum_lengths[block],
+        )  # fmt: skip
+
+
+@kernel
+def sum_over_windows(
+    members, values, n_channels, row_offsets, index, slope, step, lengths, tiled_weights, level_free,
+    tiled_rows, projection, moment, first_moment, upstream, out,
+    sum_upstream, sum_difference, sum_square, sum_lengths,
+):  # fmt: skip
+    """Write sums over the windows of some paths.
 
     The length's gradient is (1/S) (sigma^2 + 2 int r f' t) + (ds/dS) 2 int r f'. On each piece
     r = (f - Pw) - (w - Pw), the first straight from p to q, the second known by its moments.
@@ -263,8 +280,7 @@ def lattice_backward(
     n_shapelets = len(lengths)
     mean, difference = np.empty(n_channels), np.empty(projection.shape[2])
     stride = u(n_channels)
-    for member in range(first, last):
-        series = members[member]
+    for series in members:
         for k in range(n_shapelets):
             g = upstream[series, k]
             if index[series, k] == FREE or g == 0.0:
@@ -312,15 +328,15 @@ def lattice_backward(
 
 @kernel
 def lattice_gradients(
-    first, last, step, shapelets, lengths, weights, projection, residual,
+    queue, step, shapelets, lengths, weights, projection, residual,
     sum_upstream, sum_difference, sum_square, sum_lengths,
     grad_shapelets, grad_lengths, grad_weights,
 ):  # fmt: skip
-    """Turn the sums over the windows of each block of paths into gradients of shapelets first..last."""
+    """Turn the sums over the windows of each block of paths into gradients."""
     n_knots, n_channels = shapelets.shape[1:]
     nodes = node_arrays(projection.shape[2] + n_knots + 2)
     total = np.empty((2, n_channels))
-    for k in range(first, last):
+    for k in items_of(queue):
         for block in range(len(sum_lengths)):
             grad_lengths[k] += sum_lengths[block, k]
         for at_end in (0, 1):

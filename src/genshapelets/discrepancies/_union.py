@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..offsets import FREE
-from ..parallel import kernel
+from ..parallel import items_of, kernel
 from ..paths import longest_path
 
 
@@ -124,15 +124,15 @@ def mean_difference(values, first_row, n_nodes, row, part, segment, share, time,
 
 @kernel
 def union_forward(
-    first, last, knots, values, row_offsets, index, start, shapelets, lengths, weights, level_free,
+    queue, knots, values, row_offsets, index, start, shapelets, lengths, weights, level_free,
     out,
 ):  # fmt: skip
-    """Squared discrepancies of the free windows of paths first..last."""
+    """Squared discrepancies of the free windows."""
     n_shapelets, n_knots, n_channels = shapelets.shape
-    size = longest_path(first, last, row_offsets) + n_knots + 2
+    size = longest_path(row_offsets) + n_knots + 2
     arrivals, row, part, segment, share, time = node_arrays(size)
     mean, difference = np.zeros(n_channels), np.empty(n_channels)
-    for series in range(first, last):
+    for series in items_of(queue):
         begin, end = row_offsets[series], row_offsets[series + 1]
         path = values[begin:end]
         last_row = end - begin - 1
@@ -172,17 +172,36 @@ def union_forward(
 
 @kernel
 def union_backward(
+    queue, knots, values, row_offsets, index, start, slope, shapelets, lengths, weights, level_free,
+    upstream, out, grad_shapelets, grad_lengths, grad_weights,
+):  # fmt: skip
+    """Write the gradients of sum(upstream * squared discrepancy) over the free windows, by blocks.
+
+    Blocks of paths are the first axis of the gradients; the queue is of blocks.
+    """
+    n_series, n_blocks = len(row_offsets) - 1, len(grad_lengths)
+    for block in items_of(queue):
+        grad_shapelets[block], grad_lengths[block], grad_weights[block] = 0.0, 0.0, 0.0
+        add_union_gradients(
+            n_series * block // n_blocks, n_series * (block + 1) // n_blocks, knots, values,
+            row_offsets, index, start, slope, shapelets, lengths, weights, level_free, upstream, out,
+            grad_shapelets[block], grad_lengths[block], grad_weights[block],
+        )  # fmt: skip
+
+
+@kernel
+def add_union_gradients(
     first, last, knots, values, row_offsets, index, start, slope, shapelets, lengths, weights,
     level_free, upstream, out, grad_shapelets, grad_lengths, grad_weights,
 ):  # fmt: skip
-    """Add the gradients of sum(upstream * squared discrepancy) over the free windows.
+    """Add the gradients of the free windows of paths first..last.
 
     With r = path - shapelet (less its mean if level-free): the shapelet's values get
     -2 a^2 int r hat_j, the weights a^2 get int r^2, and the length, whose knots move with it,
     (1/S) (sigma^2 + 2 int r f' t) + (ds/dS) 2 int r f'.
     """
     n_shapelets, n_knots, n_channels = shapelets.shape
-    size = longest_path(first, last, row_offsets) + n_knots + 2
+    size = longest_path(row_offsets) + n_knots + 2
     arrivals, row, part, segment, share, time = node_arrays(size)
     mean = np.zeros(n_channels)
     difference, path_value = np.empty((2, n_channels)), np.empty((2, n_channels))
@@ -240,14 +259,14 @@ def union_backward(
 
 @kernel
 def gram_backward(
-    first, last, knots, values, row_offsets, start, shapelets, lengths, level_free, upstream, gram
+    queue, knots, values, row_offsets, start, shapelets, lengths, level_free, upstream, gram
 ):  # fmt: skip
     """Add sum over paths of upstream * int r r^T over the best window to gram[k]."""
     n_shapelets, n_knots, n_channels = shapelets.shape
-    size = longest_path(0, len(row_offsets) - 1, row_offsets) + n_knots + 2
+    size = longest_path(row_offsets) + n_knots + 2
     arrivals, row, part, segment, share, time = node_arrays(size)
     mean, difference = np.zeros(n_channels), np.empty((2, n_channels))
-    for k in range(first, last):
+    for k in items_of(queue):
         shapelet = shapelets[k]
         for series in range(len(row_offsets) - 1):
             begin, end = row_offsets[series], row_offsets[series + 1]

@@ -4,11 +4,28 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from torch import Tensor, nn
 
-from ..offsets import Offsets
+from ..offsets import Offsets, Then
 from ..paths import Paths
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a discrepancy has prepared.
+
+    Attributes
+    ----------
+    at : callable
+        Takes the `Offsets` and returns the (series, shapelets) tensor of discrepancies.
+    some : callable, optional
+        Begins with some paths, as soon as and on the thread where their offsets are found.
+    """
+
+    at: Callable[[Offsets], Tensor]
+    some: Then | None = None
 
 
 class Discrepancy(nn.Module, ABC):
@@ -23,7 +40,7 @@ class Discrepancy(nn.Module, ABC):
         """Refuse shapelets that this discrepancy was not made for, with a ValueError."""
 
     @abstractmethod
-    def prepare(self, paths: Paths, values: Tensor, lengths: Tensor) -> Callable[[Offsets], Tensor]:
+    def prepare(self, paths: Paths, values: Tensor, lengths: Tensor) -> Evaluation:
         """Begin what does not depend on the offsets, before they are searched for.
 
         Parameters
@@ -31,10 +48,6 @@ class Discrepancy(nn.Module, ABC):
         paths : Paths
         values : (shapelets, channels, knots) tensor
         lengths : (shapelets,) tensor
-
-        Returns
-        -------
-        What `evaluate` is without its first three arguments.
         """
 
     def evaluate(self, paths: Paths, values: Tensor, lengths: Tensor, offsets: Offsets) -> Tensor:
@@ -50,4 +63,4 @@ class Discrepancy(nn.Module, ABC):
         -------
         (series, shapelets) tensor
         """
-        return self.prepare(paths, values, lengths)(offsets)
+        return self.prepare(paths, values, lengths).at(offsets)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -11,7 +10,7 @@ from torch import Tensor
 
 from ..offsets import Offsets
 from ..paths import Paths
-from .base import Discrepancy
+from .base import Discrepancy, Evaluation
 
 
 class ClassicalDiscrepancy(Discrepancy):
@@ -32,9 +31,9 @@ class ClassicalDiscrepancy(Discrepancy):
         paths: Paths,
         values: Tensor,
         lengths: Tensor,  # noqa: ARG002
-    ) -> Callable[[Offsets], Tensor]:
+    ) -> Evaluation:
         """Sum of squared differences at the given samples; lengths play no part."""
-        return partial(_sum_of_squares, paths, values)
+        return Evaluation(partial(_sum_of_squares, paths, values))
 
 
 def _sum_of_squares(paths: Paths, values: Tensor, offsets: Offsets) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Literal
 
@@ -11,11 +11,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ..offsets import Offsets
 from ..paths import Paths
 from ._l2_torch import l2_windows
 from ._l2_windows import prepare_windows
-from .base import Discrepancy
+from .base import Discrepancy, Evaluation
 
 
 class L2Discrepancy(Discrepancy):
@@ -112,14 +111,14 @@ class L2Discrepancy(Discrepancy):
                 f"level_free holds {len(self.level_free)} answers for {n_shapelets} shapelets."
             )
 
-    def prepare(self, paths: Paths, values: Tensor, lengths: Tensor) -> Callable[[Offsets], Tensor]:
+    def prepare(self, paths: Paths, values: Tensor, lengths: Tensor) -> Evaluation:
         """Begin what does not depend on the offsets; see `Discrepancy`."""
         n_shapelets = len(values)
         if values.device.type == "cpu":
             level_free = self.level_free_array(n_shapelets)
             return prepare_windows(values, lengths, self.weight, level_free, paths)
         free = self.level_free_of(n_shapelets)
-        return partial(l2_windows, values, lengths, self.weight, free, paths)
+        return Evaluation(partial(l2_windows, values, lengths, self.weight, free, paths))
 
     def extra_repr(self) -> str:
         """Describe the settings for `repr`."""

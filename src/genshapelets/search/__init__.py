@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ..discrepancies import ClassicalDiscrepancy, Discrepancy, L2Discrepancy
-from ..offsets import FREE, Offsets
+from ..offsets import FREE, Offsets, Then
 from ..paths import Array, Paths
 from .classical import search_classical
 from .compiled import search_compiled
@@ -42,6 +42,7 @@ def begin_search(
     lengths: Tensor,
     search: str = "grid",
     backend: str = "auto",
+    then: Then | None = None,
 ) -> Callable[[], Offsets]:
     """Begin to find the offset of least discrepancy, for every path and shapelet.
 
@@ -60,6 +61,9 @@ def begin_search(
         What does the work. "convolution" and "fft" take a grid on regularly sampled paths of one
         common step, "compiled" takes anything, "reference" is the slow and obvious grid search.
         "auto" takes the fastest that applies.
+    then : callable, optional
+        Called as soon as some paths are searched, on the thread that did it, with the array of
+        indices (see `Offsets`) and the numbers of these paths; or never.
     """
     if isinstance(discrepancy, ClassicalDiscrepancy):
         if search != "grid" or backend not in ("auto", "convolution", "fft"):
@@ -79,10 +83,10 @@ def begin_search(
         return partial(_reference, paths, discrepancy, shapelets, spans, values.device)
     problems = pose_l2(paths, discrepancy, shapelets, spans)
     if len(problems) == 1:
-        return _begin(problems[0], search, backend, values.device)
+        return _begin(problems[0], search, backend, values.device, then)
 
     def one_by_one() -> Offsets:
-        parts = [_begin(problem, search, backend, values.device)() for problem in problems]
+        parts = [_begin(problem, search, backend, values.device, None)() for problem in problems]
         return Offsets(
             torch.cat([part.start for part in parts], dim=1),
             torch.cat([part.slope for part in parts], dim=1),
@@ -107,14 +111,14 @@ def _check_backend(paths: Paths, search: str, backend: str) -> None:
 
 
 def _begin(
-    problem: L2Problem, search: str, backend: str, device: torch.device
+    problem: L2Problem, search: str, backend: str, device: torch.device, then: Then | None
 ) -> Callable[[], Offsets]:
     if search == "exact":
         return lambda: _move(search_exact(problem), device)
     if backend == "compiled" or not problem.paths.common_step:
         return lambda: _move(search_compiled(problem), device)
     form = choose_form(problem) if backend == "auto" else backend
-    return begin_convolution(problem, form, device)
+    return begin_convolution(problem, form, device, then)
 
 
 def _move(found: Offsets, device: torch.device) -> Offsets:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from ..offsets import AT_END, FREE, Offsets
-from ..parallel import kernel, one_blas_thread, run_blocks, u
+from ..parallel import items_of, kernel, one_blas_thread, run_together, u
 from ..paths import longest_path
 from .corners import (
     CORNERS_PER_KNOT,
@@ -36,7 +36,7 @@ def search_compiled(problem: L2Problem, corners_per_knot: float = CORNERS_PER_KN
     shape = (len(paths), len(problem.lengths))
     start, slope, index = np.empty(shape), np.empty(shape), np.empty(shape, np.int64)
     with one_blas_thread():
-        run_blocks(
+        run_together(
             _grid_search, len(paths), paths.knots, problem.rows, paths.row_offsets, paths.step,
             knot_weights(problem.shapelets, problem.lengths),
             *corner_weights(problem.shapelets, problem.lengths), problem.lengths, problem.energy,
@@ -93,12 +93,12 @@ def subtract_levels(knots, path, integral, weight, length, offsets, n_offsets, c
 
 @kernel
 def _grid_search(
-    first, last, knots_of_all, rows, row_offsets, steps, of_knots, of_corners, of_ends, lengths,
+    queue, knots_of_all, rows, row_offsets, steps, of_knots, of_corners, of_ends, lengths,
     energy, column, level_free, weights, corners_per_knot, start, slope, index,
 ):  # fmt: skip
     n_shapelets, n_columns, n_channels = of_knots.shape
     n_knots = n_columns - 2
-    longest = longest_path(first, last, row_offsets)
+    longest = longest_path(row_offsets)
     fence, inverse_gap = np.empty(longest), np.empty(longest)
     all_bins = np.empty(longest * BINS, np.int32)
     integral = np.empty((longest, n_channels))
@@ -109,7 +109,7 @@ def _grid_search(
     polynomials = np.empty(4 * max(longest, n_knots))
     offsets, slopes, cost = np.empty(longest + 1), np.empty(longest + 1), np.empty(longest + 1)
     pieces, shares = np.empty(longest + 1, np.int64), np.empty(longest + 1)
-    for series in range(first, last):
+    for series in items_of(queue):
         begin, end = row_offsets[series], row_offsets[series + 1]
         knots, path = knots_of_all[begin:end], rows[begin:end]
         n_rows = end - begin

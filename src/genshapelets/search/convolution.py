@@ -17,19 +17,21 @@ import numpy as np
 import torch
 
 from ..discrepancies._lattice import ROUNDING, n_pieces
-from ..offsets import AT_END, FREE, Offsets
-from ..parallel import begin_blocks, inlined_kernel, kernel, scratch, u
+from ..offsets import AT_END, FREE, Offsets, Then
+from ..parallel import begin_together, blocks_of, inlined_kernel, kernel, queue_of, scratch, u
 from ..paths import Array, Index
 from ._convolution_torch import search_torch
 from .fourier import roots_of_unity
 from .lattice import window_taps
 from .problem import L2Problem
-from .side_by_side import begin_side_by_side, side_by_side_applies
+from .side_by_side import side_by_side, side_by_side_applies
 from .spectra import Layout, correlate_spectra, spectra_of_taps, transform_paths
 from .sums import running_sum, sliding_sums, sum_between
 
 
-def begin_convolution(problem: L2Problem, form: str, device: torch.device) -> Callable[[], Offsets]:
+def begin_convolution(
+    problem: L2Problem, form: str, device: torch.device, then: Then | None = None
+) -> Callable[[], Offsets]:
     """Begin to find the best offset among every sample and the last possible start.
 
     Parameters
@@ -39,17 +41,27 @@ def begin_convolution(problem: L2Problem, form: str, device: torch.device) -> Ca
     form : "convolution" or "fft"
         Multiply windows by taps, or spectra by spectra.
     device : torch.device
+    then : callable, optional
+        As of `begin_search`.
     """
     if device.type != "cpu":
         return partial(search_torch, problem, form, device)
-    paths, n_shapelets = problem.paths, len(problem.lengths)
-    start, slope = np.empty((2, len(paths), n_shapelets))
-    index = np.empty((len(paths), n_shapelets), np.int64)
+    n_series, n_shapelets = len(problem.paths), len(problem.lengths)
+    start, slope = np.empty((2, n_series, n_shapelets))
+    index = np.empty((n_series, n_shapelets), np.int64)
     taps = window_taps(problem)
     if form == "convolution" and side_by_side_applies(problem):
-        join = begin_side_by_side(problem, taps, start, slope, index)
+        queue, search = queue_of(n_series), side_by_side(problem, taps, start, slope, index)
     else:
-        join = _begin(problem, form, taps, start, slope, index)
+        queue, search = _path_by_path(problem, form, taps, start, slope, index)
+
+    def search_some() -> None:
+        found = scratch("found", (n_series,), np.int64)
+        n_found = search(queue, found)
+        if then is not None:
+            then(index, found[:n_found])
+
+    join = begin_together(search_some)
 
     def offsets() -> Offsets:
         join()
@@ -60,9 +72,10 @@ def begin_convolution(problem: L2Problem, form: str, device: torch.device) -> Ca
     return offsets
 
 
-def _begin(
+def _path_by_path(
     problem: L2Problem, form: str, taps: Array, start: Array, slope: Array, index: Index
-) -> Callable[[], None]:
+) -> tuple[Index, Callable[[Index, Index], int]]:
+    """A queue of the paths, and what searches some of them: see `side_by_side`."""
     paths, n_channels = problem.paths, problem.rows.shape[1]
     layout = Layout.of(max(paths.longest, taps.shape[2]), n_channels, len(problem.lengths))
     roots = roots_of_unity(layout.period)
@@ -71,23 +84,27 @@ def _begin(
         spectra, largest_tap = spectra_of_taps(taps[0], layout, roots)
         room = layout.room(n_channels)
 
-    def one_block(first: int, last: int) -> None:
-        _search_paths(
-            first, last, problem.rows, paths.row_offsets, paths.longest, paths.common_step,
-            problem.shift, problem.column_weights, problem.column_level, problem.column,
-            problem.level_free, problem.weights, problem.lengths, taps, spectra, largest_tap,
-            layout, roots, scratch("columns", (room,)), start, slope, index,
+    def search(queue: Index, found: Index) -> int:
+        n_found: int = _search_paths(
+            problem.rows, paths.row_offsets, paths.longest, paths.common_step, problem.shift,
+            problem.column_weights, problem.column_level, problem.column, problem.level_free,
+            problem.weights, problem.lengths, taps, spectra, largest_tap, layout, roots,
+            scratch("columns", (room,)), start, slope, index, queue, found,
         )  # fmt: skip
+        return n_found
 
-    return begin_blocks(one_block, len(paths), per_thread=8)
+    return queue_of(len(paths), layout.n_loaded), search
 
 
 @kernel
 def _search_paths(
-    first, last, rows, row_offsets, longest, step, shift, column_weights, column_level, column,
-    level_free, weights, lengths, taps, spectra, largest_tap, layout, roots, room, start, slope, index,
+    rows, row_offsets, longest, step, shift, column_weights, column_level, column, level_free, weights,
+    lengths, taps, spectra, largest_tap, layout, roots, room, start, slope, index, queue, found,
 ):  # fmt: skip
-    """Search paths first..last, a few at a time and with a group of shapelets at a time."""
+    """Search paths of a queue, a few at a time and with a group of shapelets at a time.
+
+    Writes which they were to ``found`` and returns their number.
+    """
     n_shapelets, n_channels, n_columns = len(lengths), rows.shape[1], len(column_weights)
     by_spectra, any_level_free = len(spectra) > 0, level_free.any()
     pieces, share = np.empty(n_shapelets, np.int64), np.empty(n_shapelets)
@@ -105,8 +122,11 @@ def _search_paths(
     largest_value = np.empty((layout.n_loaded, n_channels))
     bound = np.empty((layout.n_paths, 2 * layout.n_pairs))
     most_offsets = longest - pieces.min()
-    for loaded in range(first, last, layout.n_loaded):
-        until = min(loaded + layout.n_loaded, last)
+    n_found = 0
+    for loaded, until in blocks_of(queue):
+        for series in range(loaded, until):
+            found[n_found] = series
+            n_found += 1
         if by_spectra:
             path_re, path_im = transform_paths(
                 loaded, until, rows, row_offsets, layout, roots, room, largest_value
@@ -165,6 +185,7 @@ def _search_paths(
                     index[series, k] = best
                     slope[series, k] = -1.0 if best == AT_END else 0.0
                     start[series, k] = span - lengths[k] if best == AT_END else best * step
+    return n_found
 
 
 @inlined_kernel

@@ -24,7 +24,7 @@ import numpy as np
 import torch
 
 from ..offsets import FREE, Offsets
-from ..parallel import inlined_kernel, kernel, one_blas_thread, run_blocks, u
+from ..parallel import inlined_kernel, items_of, kernel, one_blas_thread, run_together, u
 from ..paths import longest_path
 from .knots import BLOCK_LENGTHS, contract_channels, integrate_once, integrate_twice, knot_weights
 from .problem import L2Problem
@@ -42,7 +42,7 @@ def search_exact(problem: L2Problem) -> Offsets:
     shape = (len(paths), len(problem.lengths))
     start, slope = np.empty(shape), np.empty(shape)
     with one_blas_thread():
-        run_blocks(
+        run_together(
             _exact_search, len(paths), paths.knots, problem.rows, paths.row_offsets,
             knot_weights(problem.shapelets, problem.lengths), problem.lengths, problem.energy,
             problem.column, problem.level_free, problem.weights, problem.constant, start, slope,
@@ -320,12 +320,12 @@ def search_block(
 
 @kernel
 def _exact_search(
-    first, last, knots_of_all, rows, row_offsets, of_knots, lengths, energy, column, level_free,
+    queue, knots_of_all, rows, row_offsets, of_knots, lengths, energy, column, level_free,
     weights, constant, start, slope,
 ):  # fmt: skip
     n_shapelets, n_columns, n_channels = of_knots.shape
     n_knots = n_columns - 2
-    longest = longest_path(first, last, row_offsets)
+    longest = longest_path(row_offsets)
     table = np.empty(longest * n_columns)
     polynomials = np.empty((4, longest))
     ending, starting = np.empty((4, longest)), np.empty((4, longest))
@@ -334,7 +334,7 @@ def _exact_search(
     integral = np.empty((longest, n_channels))
     terms, sums = np.empty(longest), np.empty((2, 2, longest))
     transposed = np.empty(longest * n_channels)
-    for series in range(first, last):
+    for series in items_of(queue):
         begin, end = row_offsets[series], row_offsets[series + 1]
         knots, path = knots_of_all[begin:end], rows[begin:end]
         n_rows = end - begin

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..discrepancies._lattice import find_taps, n_pieces
-from ..parallel import run_blocks
+from ..parallel import run_together
 from ..paths import Array, Paths
 from .problem import L2Problem
 
@@ -20,7 +20,7 @@ def window_taps(problem: L2Problem) -> Array:
     # A length beyond every span never meets a window: its taps would only cost memory.
     lengths = np.minimum(problem.lengths, problem.paths.longest_span + step)
     taps = np.zeros((2, n_shapelets, n_pieces(lengths.max(), step) + 1, n_channels))
-    run_blocks(find_taps, n_shapelets, step, problem.shapelets, lengths, taps)
+    run_together(find_taps, n_shapelets, step, problem.shapelets, lengths, taps)
     return taps
 
 

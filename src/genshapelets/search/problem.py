@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..discrepancies import L2Discrepancy
-from ..parallel import kernel, run_blocks, u
+from ..parallel import items_of, kernel, run_together, u
 from ..paths import Array, Index, Paths, see_through
 
 
@@ -67,7 +67,7 @@ class L2Problem:
         It is e + 2 b x + d x^2, x the share of the piece that has passed; the last axis holds (e, b, d).
         """
         energy = np.empty((len(self.rows), len(self.column_weights), 3))
-        run_blocks(
+        run_together(
             _energy_of_paths, len(self.paths), self.rows, self.paths.row_offsets, self.shift,
             self.column_weights, self.column_level, energy,
         )  # fmt: skip
@@ -172,8 +172,8 @@ def _centre(values, level_free, weights, common, centred, weighted):
 
 
 @kernel
-def _energy_of_paths(first, last, rows, row_offsets, shift, weights, level, energy):
-    for series in range(first, last):
+def _energy_of_paths(queue, rows, row_offsets, shift, weights, level, energy):
+    for series in items_of(queue):
         begin, end = row_offsets[series], row_offsets[series + 1]
         own = energy[begin:end].transpose(2, 1, 0)
         energy_density(rows, begin, end, shift[series], weights, level, own)

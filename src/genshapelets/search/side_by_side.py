@@ -8,12 +8,13 @@ so the inner loop goes over them instead.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from ..discrepancies._lattice import ROUNDING, n_pieces
 from ..offsets import AT_END, FREE
-from ..parallel import begin_blocks, kernel, u
+from ..parallel import items_of, kernel, u
 from ..paths import Array, Index
 from .lattice import most_offsets
 from .problem import L2Problem, energy_density
@@ -28,18 +29,21 @@ def side_by_side_applies(problem: L2Problem) -> bool:
     return one_metric and most_offsets(problem) <= FEW_OFFSETS
 
 
-def begin_side_by_side(
+def side_by_side(
     problem: L2Problem, taps: Array, start: Array, slope: Array, index: Index
-) -> Callable[[], None]:
-    """Begin to write the best offsets, given `window_taps`; see `begin_blocks`."""
+) -> Callable[[Index, Index], int]:
+    """Prepare to write the best offsets, given `window_taps`.
+
+    Returns what searches the paths of a queue, writes which they were to its second argument, and
+    returns their number.
+    """
     paths = problem.paths
     order, runs = similar_lengths(problem.lengths, paths.common_step)
     n_shapelets = len(order)
     beside = np.ascontiguousarray(taps[:, order].reshape(2, n_shapelets, -1).transpose(0, 2, 1))
-    return begin_blocks(
-        _search_paths, len(paths), problem.rows, paths.row_offsets, paths.longest,
-        paths.common_step, problem.shift, problem.weights, problem.lengths, order, runs, beside,
-        start, slope, index,
+    return partial(
+        _search_paths, problem.rows, paths.row_offsets, paths.longest, paths.common_step,
+        problem.shift, problem.weights, problem.lengths, order, runs, beside, start, slope, index,
     )  # fmt: skip
 
 
@@ -70,10 +74,13 @@ def _is_whole(length, pieces, step):
 
 @kernel
 def _search_paths(
-    first, last, rows, row_offsets, longest, step, shift, weights, lengths, order, runs, taps,
-    start, slope, index,
+    rows, row_offsets, longest, step, shift, weights, lengths, order, runs, taps, start, slope, index,
+    queue, found,
 ):  # fmt: skip
-    """Search paths first..last. Taps are (2, taps * channels, shapelets), these in ``order``."""
+    """Search paths of a queue; writes which they were to ``found`` and returns their number.
+
+    Taps are (2, taps * channels, shapelets), these in ``order``.
+    """
     n_shapelets = len(lengths)
     partial, share = np.empty(n_shapelets), np.empty(n_shapelets)
     for k in range(n_shapelets):
@@ -85,7 +92,10 @@ def _search_paths(
     correlation = np.empty(n_shapelets)
     terms, density, sums = np.empty(longest), np.empty((3, 1, longest)), np.empty((1, 2, longest))
     best, best_cost, end_cost = np.empty(n_shapelets), np.empty(n_shapelets), np.empty(n_shapelets)
-    for series in range(first, last):
+    n_found = 0
+    for series in items_of(queue):
+        found[n_found] = series
+        n_found += 1
         begin, end = row_offsets[series], row_offsets[series + 1]
         last_row = end - begin - 1
         span = last_row * step
@@ -141,6 +151,7 @@ def _search_paths(
                     start[series, shapelet] = span - lengths[shapelet]
                     slope[series, shapelet] = -1.0
                     index[series, shapelet] = AT_END
+    return n_found
 
 
 @kernel
