@@ -41,6 +41,7 @@ generator = njit(nogil=True)
 u = uint64
 
 CACHE_LINE = 64  # bytes
+BLOCKS_PER_THREAD = 8  # of a queue: enough that threads end at about the same time
 
 _pools: dict[int, ThreadPoolExecutor] = {}
 os.register_at_fork(after_in_child=_pools.clear)
@@ -146,24 +147,22 @@ def items_of(queue: NDArray[np.int64]) -> Iterator[int]:
             yield item
 
 
-def queue_of(n_items: int, most: int | None = None, per_thread: int = 8) -> NDArray[np.int64]:
+def queue_of(n_items: int, most: int | None = None) -> NDArray[np.int64]:
     """Queue for `blocks_of`: next item, number of items, and items in a block, at most so many."""
     n_threads = n_threads_now()
-    size = n_items if most is None else most
-    if n_threads > 1:
-        size = min(size, -(-n_items // (per_thread * n_threads)))
-    return np.array([0, n_items, size])
+    n_blocks = 1 if n_threads == 1 else BLOCKS_PER_THREAD * n_threads
+    size = -(-n_items // n_blocks)
+    return np.array([0, n_items, size if most is None else min(size, most)])
 
 
-def run_together(task: Callable[..., None], n_items: int, *arguments: Any) -> None:
-    """Call ``task(queue, *arguments)`` on all threads; they share out the items among themselves.
+def run_together(
+    task: Callable[..., None], n_items: int, *arguments: Any, most: int | None = None
+) -> None:
+    """Call ``task(queue, *arguments)`` on all threads, which share out the items among themselves.
 
     Items may be worked on at the same time, so each must write only to its own part of the output.
     """
-    if n_threads_now() == 1 or n_items == 1:
-        task(queue_of(n_items), *arguments)
-    else:
-        begin_together(partial(task, queue_of(n_items), *arguments))()
+    begin_together(partial(task, queue_of(n_items, most), *arguments))()
 
 
 def begin_together(task: Callable[[], None]) -> Callable[[], None]:

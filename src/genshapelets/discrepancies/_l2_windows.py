@@ -12,21 +12,21 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ..offsets import FREE, Offsets
-from ..parallel import begin_apart, queue_of, run_together, scratch
+from ..parallel import begin_apart, queue_of, run_together
 from ..paths import Array, Index, Paths, see_through
 from ._lattice import (
     lattice_backward,
     lattice_forward,
-    lattice_gradients,
     n_pieces,
     project,
 )
 from ._union import gram_backward, union_backward, union_forward
 from .base import Evaluation
 
-# Gradients are summed in blocks of paths. Their number is fixed, so that the sum, to the last bit,
-# does not depend on how many threads share the work.
+# Gradients of free windows are summed in blocks of paths. Their number is fixed, so that the sum, to the
+# last bit, does not depend on how many threads share the work.
 N_BLOCKS = 8
+SUM_BYTES = 2**18  # of sums over windows that are added up at once, to stay in a core's cache
 
 
 @dataclass(frozen=True)
@@ -350,27 +350,14 @@ class _Lattice:
         grad_weights: Array,
     ) -> None:
         self.wait()
-        w, members = self.windows, self.members
-        n_shapelets, _, n_channels = w.shapelets.shape
-        n_blocks = min(N_BLOCKS, len(members))
-        nodes = self.projection.shape[2]
-        sum_upstream = scratch("sum_upstream", (n_blocks, 2, n_shapelets))
-        sum_difference = scratch("sum_difference", (n_blocks, 2, n_shapelets, nodes * n_channels))
-        sum_square = scratch("sum_square", (n_blocks, 2, n_shapelets, nodes * n_channels))
-        sum_lengths = scratch("sum_lengths", (n_blocks, n_shapelets))
-        flat = (2, n_shapelets, nodes * n_channels)
-        tiled_rows = np.repeat(np.arange(float(nodes)), n_channels)
+        w = self.windows
+        per_shapelet = 32 * self.projection[0, 0].size  # bytes of its sums
         run_together(
-            lattice_backward, n_blocks, members, w.rows.ravel(), n_channels, w.paths.row_offsets,
-            where.index, where.slope, self.step, self.lengths, self.tiled_weights, w.level_free,
-            tiled_rows, self.projection.reshape(flat), self.moment.reshape(flat),
-            self.first_moment.reshape(flat), upstream, squared, sum_upstream, sum_difference,
-            sum_square, sum_lengths,
-        )  # fmt: skip
-        run_together(
-            lattice_gradients, n_shapelets, self.step, w.shapelets, self.lengths, w.weights,
-            self.projection, self.residual, sum_upstream, sum_difference, sum_square, sum_lengths,
-            grad_shapelets, grad_lengths, grad_weights,
+            lattice_backward, len(self.lengths), self.members, w.rows.ravel(), w.rows.shape[1],
+            w.paths.row_offsets, where.index, where.slope, self.step, w.shapelets, self.lengths,
+            w.weights, self.tiled_weights, w.level_free, self.projection, self.residual, self.moment,
+            self.first_moment, upstream, squared, grad_shapelets, grad_lengths, grad_weights,
+            most=max(1, SUM_BYTES // per_shapelet),
         )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..offsets import AT_END, FREE
-from ..parallel import items_of, kernel, u
+from ..parallel import blocks_of, items_of, kernel, u
 from ._union import merge_knots, node_arrays
 
 ROUNDING = 1e-12  # of a step: a length that exceeds n steps by less has n pieces
@@ -250,38 +250,59 @@ def lattice_forward(
 
 @kernel
 def lattice_backward(
-    queue, members, values, n_channels, row_offsets, index, slope, step, lengths, tiled_weights,
-    level_free, tiled_rows, projection, moment, first_moment, upstream, out,
-    sum_upstream, sum_difference, sum_square, sum_lengths,
+    queue, members, values, n_channels, row_offsets, index, slope, step, shapelets, lengths, weights,
+    tiled_weights, level_free, projection, residual, moment, first_moment, upstream, out,
+    grad_shapelets, grad_lengths, grad_weights,
 ):  # fmt: skip
-    """Write what `lattice_gradients` needs. The queue is of blocks of paths, the first axis of sums."""
-    n_members, n_blocks = len(members), len(sum_lengths)
-    for block in items_of(queue):
-        own = members[n_members * block // n_blocks : n_members * (block + 1) // n_blocks]
+    """Add the gradients of sum(upstream * squared discrepancy) over the windows on the lattice.
+
+    The queue is of shapelets. A block of them goes through all paths at once: the sums over the
+    windows, from which `add_gradients` makes gradients, then stay in the cache.
+    """
+    n_shapelets, n_knots, _ = shapelets.shape
+    n_nodes, most = projection.shape[2], queue[2]
+    nodes, total = node_arrays(n_nodes + n_knots + 2), np.empty((2, n_channels))
+    n_windows, sum_upstream = np.empty((2, most), np.int64), np.empty((2, most))
+    sum_lengths = np.empty(most)
+    sum_difference = np.empty((2, most, n_nodes * n_channels))
+    sum_square = np.empty((2, most, n_nodes * n_channels))
+    flat = (2, n_shapelets, n_nodes * n_channels)
+    tiled_rows = np.repeat(np.arange(n_nodes), n_channels).astype(np.float64)
+    for first, last in blocks_of(queue):
+        n_windows[:], sum_lengths[:] = 0, 0.0
         sum_over_windows(
-            own, values, n_channels, row_offsets, index, slope, step, lengths, tiled_weights,
-            level_free, tiled_rows, projection, moment, first_moment, upstream, out,
-            sum_upstream[block], sum_difference[block], sum_square[block], sum_lengths[block],
+            first, last, members, values, n_channels, row_offsets, index, slope, step, lengths,
+            tiled_weights, level_free, tiled_rows, projection.reshape(flat), moment.reshape(flat),
+            first_moment.reshape(flat), upstream, out, n_windows, sum_upstream, sum_difference,
+            sum_square, sum_lengths,
         )  # fmt: skip
+        for k in range(first, last):
+            grad_lengths[k] += sum_lengths[k - first]
+            for at_end in (0, 1):
+                if n_windows[at_end, k - first] > 0:
+                    add_gradients(
+                        at_end, step, shapelets[k], lengths[k], weights[min(k, len(weights) - 1)],
+                        projection[at_end, k], residual[at_end, k], sum_upstream[at_end, k - first],
+                        sum_difference[at_end, k - first], sum_square[at_end, k - first],
+                        grad_shapelets[k], grad_weights[k], nodes, total,
+                    )  # fmt: skip
 
 
 @kernel
 def sum_over_windows(
-    members, values, n_channels, row_offsets, index, slope, step, lengths, tiled_weights, level_free,
-    tiled_rows, projection, moment, first_moment, upstream, out,
-    sum_upstream, sum_difference, sum_square, sum_lengths,
+    first, last, members, values, n_channels, row_offsets, index, slope, step, lengths, tiled_weights,
+    level_free, tiled_rows, projection, moment, first_moment, upstream, out, n_windows, sum_upstream,
+    sum_difference, sum_square, sum_lengths,
 ):  # fmt: skip
-    """Write sums over the windows of some paths.
+    """Sum over the windows of shapelets first..last what their gradients need.
 
     The length's gradient is (1/S) (sigma^2 + 2 int r f' t) + (ds/dS) 2 int r f'. On each piece
     r = (f - Pw) - (w - Pw), the first straight from p to q, the second known by its moments.
     """
-    sum_upstream[:], sum_difference[:], sum_square[:], sum_lengths[:] = 0.0, 0.0, 0.0, 0.0
-    n_shapelets = len(lengths)
     mean, difference = np.empty(n_channels), np.empty(projection.shape[2])
     stride = u(n_channels)
     for series in members:
-        for k in range(n_shapelets):
+        for k in range(first, last):
             g = upstream[series, k]
             if index[series, k] == FREE or g == 0.0:
                 continue
@@ -293,12 +314,20 @@ def sum_over_windows(
                 values, row_offsets[series], row_offsets[series + 1] - 1, index[series, k],
                 n_channels, pieces, share, projection, at_end, k, level_free[k], mean, difference,
             )  # fmt: skip
-            sum_upstream[at_end, k] += g
+            own_difference, own_square = (
+                sum_difference[at_end, k - first],
+                sum_square[at_end, k - first],
+            )
+            if n_windows[at_end, k - first] == 0:
+                sum_upstream[at_end, k - first] = 0.0
+                own_difference[:], own_square[:] = 0.0, 0.0
+            n_windows[at_end, k - first] += 1
+            sum_upstream[at_end, k - first] += g
             for x in range(u((pieces + 1) * n_channels)):
-                sum_difference[at_end, k, x] += g * difference[x]
+                own_difference[x] += g * difference[x]
             for x in range(u(pieces * n_channels)):
                 p, q = difference[x], difference[stride + x]
-                sum_square[at_end, k, x] += g * (p * p + p * q + q * q)
+                own_square[x] += g * (p * p + p * q + q * q)
             along, along_time = 0.0, 0.0
             begin = u(at_end * n_channels)
             shift = share - 1.0 if at_end else 0.0  # the piece after row r starts at r + shift
@@ -321,41 +350,9 @@ def sum_over_windows(
                 along_time += rise * (
                     start * (p + q) + share * (p + 2.0 * q) / 3.0 - first_moment[at_end, k, x]
                 )
-            sum_lengths[k] += g * (
+            sum_lengths[k - first] += g * (
                 (out[series, k] + along_time * step) / lengths[k] + slope[series, k] * along
             )
-
-
-@kernel
-def lattice_gradients(
-    queue, step, shapelets, lengths, weights, projection, residual,
-    sum_upstream, sum_difference, sum_square, sum_lengths,
-    grad_shapelets, grad_lengths, grad_weights,
-):  # fmt: skip
-    """Turn the sums over the windows of each block of paths into gradients."""
-    n_knots, n_channels = shapelets.shape[1:]
-    nodes = node_arrays(projection.shape[2] + n_knots + 2)
-    total = np.empty((2, n_channels))
-    for k in items_of(queue):
-        for block in range(len(sum_lengths)):
-            grad_lengths[k] += sum_lengths[block, k]
-        for at_end in (0, 1):
-            add_gradients(
-                at_end, step, shapelets[k], lengths[k], weights[min(k, len(weights) - 1)],
-                projection[at_end, k], residual[at_end, k], sum_upstream[:, at_end, k].sum(),
-                sum_blocks(sum_difference, at_end, k), sum_blocks(sum_square, at_end, k),
-                grad_shapelets[k], grad_weights[k], nodes, total,
-            )  # fmt: skip
-
-
-@kernel
-def sum_blocks(by_block, at_end, k):
-    """Add the blocks to the first one, and return it."""
-    first = by_block[0, at_end, k]
-    for block in range(1, len(by_block)):
-        for x in range(u(len(first))):
-            first[x] += by_block[block, at_end, k, x]
-    return first
 
 
 @kernel
