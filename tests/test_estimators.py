@@ -136,6 +136,22 @@ def test_lists_of_numbers_of_different_lengths_are_univariate():
     assert_same_model(model, fitted([np.array(x)[None] for x in X], CODES))
 
 
+@pytest.mark.parametrize("discrepancy", ["l2", "classical"])
+def test_padding_by_nan_changes_nothing(discrepancy):
+    sizes = 20 + np.arange(len(ROWS)) % 9
+    arrays = [row[None, :size] for row, size in zip(ROWS, sizes, strict=True)]
+    block = np.where(np.arange(40) < sizes[:, None], np.pad(ROWS, ((0, 0), (0, 10))), np.nan)
+    want, got = (
+        fitted(X, CODES, discrepancy=discrepancy, short_series="error") for X in (arrays, block)
+    )
+    assert_same_model(got, want)
+    assert got.shortest_span_ == want.shortest_span_ == 19.0
+    there, here = want.explain(arrays).matches, got.explain(block).matches
+    for name in ("start", "end", "position"):
+        np.testing.assert_array_equal(getattr(here, name), getattr(there, name))
+    assert [here.path(0)[0].size, here.path(1)[0].size] == sizes[:2].tolist()
+
+
 def test_masked_and_missing_are_the_same():
     missing = np.random.default_rng(1).random(ROWS.shape) < 0.2
     model = fitted(np.ma.masked_array(ROWS, missing), CODES)

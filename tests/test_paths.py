@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from problems import irregular, ragged
+import torch
+from problems import assert_agrees, irregular, make_transform, ragged, regular
 
 from genshapelets import Paths, RaggedSeries, interpolate
-from genshapelets.paths import see_through
+from genshapelets.paths import observed, see_through
 
 NAN = np.nan
 
@@ -20,7 +21,7 @@ def path_of(values, times=None, **kwargs):
 
 
 def test_a_gap_is_bridged_by_a_line_in_time_not_in_rows():
-    path = path_of([[0.0, NAN, 4.0]], [0.0, 1.0, 4.0])
+    path = path_of([[0.0, NAN, 4.0], [7.0, 7.0, 7.0]], [0.0, 1.0, 4.0])
     np.testing.assert_allclose(path.values[:, 0], [0.0, 1.0, 4.0], rtol=1e-15)
 
 
@@ -95,10 +96,10 @@ def test_evaluate_agrees_with_numpy():
     got = paths.evaluate(times)
     for i in range(len(series)):
         one = series[i]
-        for channel, observed in enumerate(one.values):
-            seen = ~np.isnan(observed)
+        for channel, row in enumerate(one.values):
+            seen = ~np.isnan(row)
             if seen.any():
-                want = np.interp(times[i], one.times[seen], observed[seen])
+                want = np.interp(times[i], one.times[seen], row[seen])
             else:
                 want = np.full(40, fill[channel])
             np.testing.assert_allclose(got[i, channel], want, rtol=1e-12, atol=1e-12)
@@ -207,6 +208,141 @@ def test_the_precision_of_a_neighbours_times_does_not_make_a_series_regular():
     both = interpolate(RaggedSeries.from_arrays([np.ones((1, 20))] * 2, [fine, coarse]))
     alone = interpolate(RaggedSeries.from_arrays([np.ones((1, 20))], [fine]))
     assert both.step[0] == alone.step[0] == 0.0
+
+
+# Times at which nothing is observed
+
+
+def padded(rng, series, before, after):
+    """The same series, with times in front and behind at which nothing is observed."""
+    values, times = [], []
+    for one in series:
+        step = one.times[-1] - one.times[-2]
+        in_front = np.sort(one.times[0] - step * (1.0 + rng.permutation(before)))
+        behind = one.times[-1] + step * np.arange(1, after + 1)
+        times.append(np.concatenate([in_front, one.times, behind]))
+        values.append(np.pad(one.values, ((0, 0), (before, after)), constant_values=NAN))
+    return RaggedSeries.from_arrays(values, times)
+
+
+def observed_ends(make, rng, n_channels):
+    """Series whose first and last times are observed."""
+    parts = make(rng, n_channels=n_channels, n_times=(15, 35))
+    values = [one.values.copy() for one in parts]
+    for array in values:
+        array[0, [0, -1]] = 1.5
+    return RaggedSeries.from_arrays(values, [one.times for one in parts])
+
+
+def bits(transform, series):
+    transform.zero_grad()
+    matches = transform(series)
+    matches.discrepancy.sum().backward()
+    grads = [p.grad.clone() for p in transform.parameters()]
+    return [matches.discrepancy.detach(), matches.start, *grads], matches.backend
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(0, 7), (3, 0), (4, 2)], ids=["behind", "front", "both"]
+)
+@pytest.mark.parametrize("make", [regular, irregular])
+@pytest.mark.parametrize("n_channels", [1, 3])
+@pytest.mark.parametrize("search", ["grid", "exact"])
+def test_padding_by_nan_changes_no_bit(before, after, make, n_channels, search):
+    rng = np.random.default_rng(6)
+    series = observed_ends(make, rng, n_channels)
+    more = padded(rng, series, before, after)
+    assert more.lengths.tolist() == (series.lengths + before + after).tolist()
+    transform = make_transform(rng, n_channels, search=search)
+    (got, got_backend), (want, want_backend) = bits(transform, more), bits(transform, series)
+    assert got_backend == want_backend
+    for one, other in zip(got, want, strict=True):
+        assert torch.equal(one, other)
+
+
+def test_an_array_padded_by_nan_is_the_list():
+    rng = np.random.default_rng(7)
+    arrays = [rng.normal(size=(2, size)) for size in (9, 30, 17, 2)]
+    block = np.full((4, 2, 30), NAN)
+    for row, array in zip(block, arrays, strict=True):
+        row[:, : array.shape[1]] = array
+    transform = make_transform(rng)
+    (got, got_backend), (want, want_backend) = bits(transform, block), bits(transform, arrays)
+    assert got_backend == want_backend == "convolution"
+    for one, other in zip(got, want, strict=True):
+        assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize("n_channels", [1, 2])
+def test_one_block_over_all_times_is_the_list(n_channels):
+    """Series with their own times in an array over the union of them."""
+    series = observed_ends(irregular, np.random.default_rng(8), n_channels)
+    seen = ~np.isnan(series.values).all(axis=1)
+    everything = np.unique(series.times)
+    block = np.full((len(series), n_channels, len(everything)), NAN)
+    for row, one in zip(block, series, strict=True):
+        row[:, np.searchsorted(everything, one.times)] = one.values
+    got, want = interpolate(RaggedSeries.from_arrays(block, everything)), interpolate(series)
+    for name in ("knots", "values", "row_offsets", "origin", "step"):
+        np.testing.assert_array_equal(getattr(got, name), getattr(want, name))
+    assert len(want.knots) == seen.sum()
+
+
+def test_the_path_starts_at_the_first_observation():
+    path = path_of([[NAN, NAN, 1.0, 4.0, NAN]], [3.0, 5.0, 6.0, 8.0, 9.0])
+    assert path.origin.tolist() == [6.0] and path.spans.tolist() == [2.0]
+    assert path.knots.tolist() == [0.0, 2.0] and path.step.tolist() == [2.0]
+
+
+def test_a_time_at_which_one_channel_is_observed_is_an_observation():
+    path = path_of([[NAN, 1.0, NAN], [2.0, NAN, NAN]], [0.0, 1.0, 5.0])
+    assert path.knots.tolist() == [0.0, 1.0]
+    np.testing.assert_array_equal(path.values, [[1.0, 2.0], [1.0, 2.0]])
+
+
+def test_inside_irregular_series_they_are_left_out_and_regularity_is_looked_at_again():
+    gaps = [[1.0, NAN, 2.0, 3.0]]
+    assert path_of(gaps, [0.0, 0.7, 1.0, 2.5]).knots.tolist() == [0.0, 1.0, 2.5]
+    path = path_of(gaps, [0.0, 0.7, 1.0, 2.0])
+    assert path.knots.tolist() == [0.0, 1.0, 2.0] and path.common_step == 1.0
+    assert path_of(gaps, [0.0, 1.0, 2.0, 3.0]).knots.tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_padding_does_not_make_a_series_irregular():
+    path = path_of([[NAN, 1.0, NAN, 3.0, NAN]], [-9.0, 0.0, 1.0, 2.0, 17.0])
+    assert path.knots.tolist() == [0.0, 1.0, 2.0] and path.common_step == 1.0
+
+
+def test_a_batch_without_such_times_is_returned_as_it_is():
+    series = RaggedSeries.from_arrays([[[NAN, 1.0], [1.0, NAN]]])
+    assert observed(series) is series
+    gaps = RaggedSeries.from_arrays([[[2.0, NAN, 1.0]]])
+    assert observed(gaps) is gaps
+    once = observed(irregular(np.random.default_rng(9), n_channels=1))
+    assert observed(once) is once
+
+
+@pytest.mark.parametrize("backend", ["convolution", "fft", "compiled"])
+def test_regular_series_with_gaps_stay_regular(backend):
+    rng = np.random.default_rng(10)
+    series = observed_ends(regular, rng, 2)
+    values = [one.values.copy() for one in series]
+    for array in values:
+        array[:, 4:7] = NAN
+    gaps = RaggedSeries.from_arrays(values, [one.times for one in series])
+    transform = make_transform(rng, backend=backend)
+    matches = assert_agrees(transform, gaps, rtol=1e-9)
+    assert matches.backend == backend
+    # The gaps are straight lines either way: the minimum over all offsets does not see their knots.
+    exact = make_transform(np.random.default_rng(11), search="exact")
+    without = [~np.isnan(array).all(axis=0) for array in values]
+    dropped = RaggedSeries.from_arrays(
+        [array[:, kept] for array, kept in zip(values, without, strict=True)],
+        [one.times[kept] for one, kept in zip(series, without, strict=True)],
+    )
+    torch.testing.assert_close(
+        exact(gaps).discrepancy, exact(dropped).discrepancy, rtol=1e-9, atol=1e-9
+    )
 
 
 # Choosing

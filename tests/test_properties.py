@@ -15,6 +15,7 @@ from genshapelets import (
     interpolate,
 )
 from genshapelets.offsets import FREE, Offsets
+from genshapelets.paths import observed
 
 few = settings(deadline=None, max_examples=40)
 fewer = settings(deadline=None, max_examples=15)
@@ -68,6 +69,7 @@ def test_a_knot_on_a_line_changes_nothing(problem):
     rng, series, transform = problem
     want, _ = match(transform, series)
     paths = interpolate(series)
+    series = observed(series)  # a path ends where its observations do
     values, times = [], []
     for i in range(len(series)):
         own = series[i].times
@@ -189,6 +191,29 @@ def test_padding_in_the_array_changes_no_bit(seed, longest, level_free):
     want = match(transform, short)
     got = match(transform, [*short, rng.normal(size=(2, 40 + longest))])
     assert_same_bits((got[0][:5], got[1][:5]), want)
+
+
+@few
+@given(problems(), st.integers(0, 5), st.integers(0, 5))
+def test_padding_by_nan_changes_no_bit(problem, before, after):
+    """Rows in front and behind without an observation, at any times."""
+    rng, series, transform = problem
+    values, times = [], []
+    for one in series:
+        gaps = rng.uniform(0.1, 2.0, before + after)
+        times.append(
+            np.concatenate(
+                [
+                    one.times[0] - np.cumsum(gaps[:before])[::-1],
+                    one.times,
+                    one.times[-1] + np.cumsum(gaps[before:]),
+                ]
+            )
+        )
+        values.append(np.pad(one.values, ((0, 0), (before, after)), constant_values=np.nan))
+    padded = RaggedSeries.from_arrays(values, times)
+    for got, want in zip(match(transform, padded), match(transform, series), strict=True):
+        np.testing.assert_array_equal(got, want)
 
 
 @few

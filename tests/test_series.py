@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from genshapelets.paths import interpolate
 from genshapelets.series import RaggedSeries
 
 NAN = np.nan
@@ -328,6 +329,27 @@ def test_fully_long(make_frame):
     assert series.channel_names == ("x", "y", "z")
     assert series.times.tolist() == [2.0, 3.0, 1.0]
     np.testing.assert_array_equal(series.values, [[3, NAN, 6], [4, 1, NAN], [2, NAN, NAN]])
+
+
+@pytest.mark.parametrize("dropped", [True, False], ids=["dropped", "kept"])
+def test_both_long_forms_make_the_same_paths(dropped):
+    rng = np.random.default_rng(3)
+    wide = pd.DataFrame(
+        {
+            "who": np.repeat(["a", "b", "c"], 20),
+            "when": np.sort(rng.uniform(0, 9, 60)),
+            "x": rng.normal(size=60),
+            "y": rng.normal(size=60),
+        }
+    )
+    wide.loc[[0, 1, 7, 19, 30, 31, 40, 59], ["x", "y"]] = NAN
+    wide.loc[[3, 12], "x"] = NAN
+    tall = wide.melt(["who", "when"], var_name="what")
+    tall = RaggedSeries.from_long(tall.dropna() if dropped else tall, **LONG_NAMES)
+    got, want = interpolate(tall), interpolate(read_wide(wide, ["x", "y"]))
+    assert len(want.knots) == 52
+    for name in ("knots", "values", "row_offsets", "origin", "step"):
+        np.testing.assert_array_equal(getattr(got, name), getattr(want, name))
 
 
 @FRAMES

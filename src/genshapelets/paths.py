@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .arrays import offsets_of
 from .parallel import items_of, kernel, run_together, u
 from .series import RaggedSeries
 
@@ -35,13 +36,13 @@ class Paths:
     Attributes
     ----------
     knots : (rows,) array
-        Times of the knots, counted from the first time of their own series.
+        Times of the knots, counted from the origin of their own series.
     values : (rows, channels) array
         Values at the knots.
     row_offsets : (series + 1,) array
         Series i owns the rows ``row_offsets[i]:row_offsets[i + 1]``.
     origin : (series,) array
-        First time of each series.
+        First time of each series at which something is observed.
     step : (series,) array
         Sampling step of the regularly sampled series; 0 for all others.
     """
@@ -179,6 +180,8 @@ class Paths:
 def interpolate(series: RaggedSeries, fill: ArrayLike = 0.0) -> Paths:
     """Join the observations of each channel of each series by straight lines.
 
+    A time at which nothing is observed is no observation: see `observed`.
+
     Parameters
     ----------
     series : RaggedSeries
@@ -192,17 +195,16 @@ def interpolate(series: RaggedSeries, fill: ArrayLike = 0.0) -> Paths:
             f"fill must be one finite number or one for each of the {series.n_channels} channels; "
             f"got {fill!r}."
         )
+    series = observed(series)
     offsets = series.row_offsets
-    origin = series.times[offsets[:-1]]
-    knots = series.times - np.repeat(origin, series.lengths)
-    knots, step = _snap_to_lattice(knots, series)
+    knots, step = _knots_of(series)
     values = np.array(series.values, dtype=np.float64, order="C")
     if np.isnan(values).any():
         run_together(
             _fill_gaps, len(series), knots, values, offsets,
             np.ascontiguousarray(np.broadcast_to(fill_values, (series.n_channels,))),
         )  # fmt: skip
-    return Paths(knots, values, offsets, origin, step)
+    return Paths(knots, values, offsets, series.times[offsets[:-1]], step)
 
 
 _known: WeakKeyDictionary[RaggedSeries, tuple[bytes, Paths]] = WeakKeyDictionary()
@@ -217,20 +219,66 @@ def paths_of(series: RaggedSeries, fill: ArrayLike = 0.0) -> Paths:
     return known[1]
 
 
-def _snap_to_lattice(knots: Array, series: RaggedSeries) -> tuple[Array, Array]:
-    """Find the regularly sampled series and put their knots exactly on i * step.
+def observed(series: RaggedSeries) -> RaggedSeries:
+    """Leave out the times at which a series observes nothing, so that padding by NaN means nothing.
+
+    Those before its first and after its last observation always; those in between unless the series
+    is regularly sampled without the former: there they are points of its lattice. A batch without
+    such times is returned as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> padded = RaggedSeries.from_arrays([[[np.nan, 1.0, np.nan, 3.0, np.nan, np.nan]]])
+    >>> observed(padded)[0].times
+    array([1., 2., 3.])
+    """
+    missing = np.isnan(series.values)
+    if not missing.any():
+        return series
+    seen = ~missing.all(axis=1)
+    if seen.all():
+        return series
+    rows = np.flatnonzero(seen)
+    first = rows[np.searchsorted(rows, series.row_offsets[:-1])]
+    last = rows[np.searchsorted(rows, series.row_offsets[1:]) - 1]
+    position = np.arange(len(seen))
+    inside = position >= np.repeat(first, series.lengths)
+    inside &= position <= np.repeat(last, series.lengths)
+    series = _rows(series, inside)
+    _, step = _knots_of(series)
+    return _rows(series, seen[inside] | np.repeat(step > 0, series.lengths))
+
+
+def _rows(series: RaggedSeries, kept: NDArray[np.bool_]) -> RaggedSeries:
+    """Choose rows, at least one of each series."""
+    if kept.all():
+        return series
+    return replace(
+        series,
+        times=series.times[kept],
+        values=series.values[kept],
+        row_offsets=offsets_of(np.add.reduceat(kept, series.row_offsets[:-1], dtype=np.int64)),
+    )
+
+
+def _knots_of(series: RaggedSeries) -> tuple[Array, Array]:
+    """Times since the first of each series, those of the regularly sampled ones exactly on i * step.
 
     Regular means: on a lattice up to the rounding of the times as they were given. The step keeps 40
-    bits, so that series whose steps differ by rounding alone share one step to the last bit.
+    bits, so that series whose steps differ by rounding alone share one step to the last bit. It is 0
+    for all others.
     """
     offsets, lengths = series.row_offsets, series.lengths
     last = offsets[1:] - 1
+    origin = series.times[offsets[:-1]]
+    knots = series.times - np.repeat(origin, lengths)
     span = knots[last]
     mantissa, exponent = np.frexp(span / np.maximum(lengths - 1, 1))
     step = np.ldexp(np.round(np.ldexp(mantissa, 40)), exponent - 40)
     position = np.arange(len(knots)) - np.repeat(offsets[:-1], lengths)
     lattice = position * np.repeat(step, lengths)
-    largest = np.maximum(np.abs(series.times[offsets[:-1]]), np.abs(series.times[last]))
+    largest = np.maximum(np.abs(origin), np.abs(series.times[last]))
     tolerance = np.minimum(4 * series.time_precision * largest + 2.0**-40 * span, 1e-3 * step)
     off_lattice = np.abs(knots - lattice) > np.repeat(tolerance, lengths)
     regular = (np.add.reduceat(off_lattice, offsets[:-1]) == 0) & (lengths > 1)

@@ -36,7 +36,9 @@ class RaggedSeries:
         Strictly increasing within each series. Seconds since `time_origin` if the times are
         datetimes.
     values : (n_rows, n_channels) float32 or float64
-        NaN = not observed. At least one value of each series is observed.
+        NaN = not observed. At least one value of each series is observed. A time at which nothing
+        is observed is kept here but is no observation: `interpolate` leaves it out, unless it is a
+        point of the lattice inside a regularly sampled series. So series may be padded by NaN.
     row_offsets : (n_series + 1,) int64
     time_precision : (n_series,) float64
         Relative rounding of each series' times as they were given: eps of their dtype.

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from ..discrepancies import L2Discrepancy
 from ..model import ShapeletModel, observed_moments, standardise
 from ..parallel import threads
-from ..paths import interpolate
+from ..paths import interpolate, observed
 from ..procedures import PROCEDURES, Procedure, build
 from ..series import OneSeries, RaggedSeries
 from ..training import Checkpoint, Trainer
@@ -347,9 +347,13 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         return self.model_
 
     def _as_series(self, X: Any, *, fitting: bool) -> RaggedSeries:
-        """Whatever a user may call series, as a batch."""
+        """Whatever a user may call series, as a batch, with the very times that its paths will have."""
         if fitting:
             check_parameters(self)
+        return observed(self._read(X, fitting=fitting))
+
+    def _read(self, X: Any, *, fitting: bool) -> RaggedSeries:
+        """Whatever a user may call series, as a batch."""
         if isinstance(X, RaggedSeries):
             return X
         if isinstance(X, OneSeries):
