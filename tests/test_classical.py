@@ -119,6 +119,23 @@ def test_float32():
     assert torch.equal(single.start, double.start)
 
 
+def test_float32_far_from_zero():
+    """Differences are taken in float64: a path far from 0 must not be rounded first."""
+    rng = np.random.default_rng(12)
+    series = 1e4 + rng.normal(size=(5, 2, 60))
+    values = np.stack([series[0, :, 7:19], series[3, :, 40:52]]).astype(np.float32)
+    single, double = make(values), make(values.astype(np.float64))
+    got, want = single(series), double(series)
+    assert got.discrepancy.dtype == torch.float32 and torch.equal(got.start, want.start)
+    torch.testing.assert_close(got.discrepancy.double(), want.discrepancy, rtol=1e-6, atol=0)
+    for transform, matches in ((single, got), (double, want)):
+        matches.discrepancy.sum().backward()
+        assert transform.shapelets.values.grad.dtype == transform.shapelets.values.dtype
+    torch.testing.assert_close(
+        single.shapelets.values.grad.double(), double.shapelets.values.grad, rtol=1e-6, atol=1e-9
+    )
+
+
 def test_irregular_series_are_refused():
     rng = np.random.default_rng(9)
     series = RaggedSeries.concatenate([regular(rng, 2), irregular(rng, 1)])

@@ -41,5 +41,7 @@ def _sum_of_squares(paths: Paths, values: Tensor, offsets: Offsets) -> Tensor:
     first = paths.row_offsets[:-1, None] + offsets.index.cpu().numpy()
     last = paths.row_offsets[1:] - 1
     row = np.minimum(first[..., None] + np.arange(n_samples), last[:, None, None])
-    windows = torch.from_numpy(paths.values).to(values)[torch.from_numpy(row).to(values.device)]
-    return (windows - values.transpose(1, 2)).square().sum(dim=(2, 3))
+    # In float64 and rounded once; mps has no float64.
+    wide = values if values.device.type == "mps" else values.double()
+    windows = torch.from_numpy(paths.values).to(wide)[torch.from_numpy(row).to(values.device)]
+    return (windows - wide.transpose(1, 2)).square().sum(dim=(2, 3)).to(values.dtype)
