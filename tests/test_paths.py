@@ -1,6 +1,7 @@
 """Paths: straight lines through each channel's own observations."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from problems import assert_agrees, irregular, make_transform, ragged, regular
@@ -116,8 +117,7 @@ def test_one_vector_of_times_serves_all_paths():
 @pytest.mark.parametrize(
     ("t", "message"),
     [
-        (0.5, r"t must be \(n_times,\) or \(6, n_times\).*got shape \(\)"),
-        (np.zeros((2, 3)), r"got shape \(2, 3\)"),
+        (np.zeros((2, 3)), r"t must be one time, .* or \(6, n_times\).*got shape \(2, 3\)"),
         (np.zeros((6, 3, 1)), r"got shape \(6, 3, 1\)"),
         ([0.0, NAN], "t must be finite"),
         ([np.inf], "t must be finite"),
@@ -127,6 +127,48 @@ def test_times_that_cannot_be_evaluated_are_refused(t, message):
     paths = interpolate(irregular(np.random.default_rng(2)))
     with pytest.raises(ValueError, match=message):
         paths.evaluate(t)
+
+
+def test_one_time():
+    paths = interpolate(irregular(np.random.default_rng(12)))
+    for t in (3.5, np.float32(3.5), np.array(3.5), 3):
+        got = paths.evaluate(t)
+        assert got.shape == (6, 2)
+        np.testing.assert_array_equal(got, paths.evaluate([float(t)])[:, :, 0])
+
+
+DAYS = np.array(["2020-01-01", "2020-01-03", "2020-01-04"], dtype="M8[D]")
+
+
+def test_datetimes():
+    series = RaggedSeries.from_arrays([[[0.0, 4.0, 5.0]], [[7.0, 7.0, 10.0]]], [DAYS, DAYS + 30])
+    paths = interpolate(series)
+    assert paths.time_origin == paths[1:].time_origin == DAYS[0]
+    noon = np.array(["2019", "2020-01-02T12", "2020-02-03T00"], dtype="M8[h]")
+    want = [[[0.0, 3.0, 5.0]], [[7.0, 7.0, 10.0]]]
+    for t in (noon, noon.astype("M8[ns]"), pd.DatetimeIndex(noon), pd.Series(noon), list(noon)):
+        np.testing.assert_allclose(paths.evaluate(t), want, rtol=1e-14)
+        np.testing.assert_allclose(paths[[1, 0]].evaluate(t), want[::-1], rtol=1e-14)
+    np.testing.assert_allclose(paths.evaluate(noon[1]), [[3.0], [7.0]], rtol=1e-14)
+    np.testing.assert_allclose(paths.evaluate(pd.DatetimeIndex(noon, tz="UTC")), want, rtol=1e-14)
+    np.testing.assert_allclose(paths.evaluate(np.stack([noon, noon])), want, rtol=1e-14)
+    seconds = (noon - DAYS[0]) / np.timedelta64(1, "s")
+    np.testing.assert_array_equal(paths.evaluate(seconds), paths.evaluate(noon))
+    with pytest.raises(ValueError, match="t must be finite"):
+        paths.evaluate(np.array(["2020", "NaT"], "M8[s]"))
+
+
+@pytest.mark.parametrize(
+    ("t", "message"),
+    [
+        (DAYS, "t holds datetimes, but the times of the series are numbers. Give numbers"),
+        (DAYS - DAYS[0], "t must be numbers or datetime64; got dtype timedelta64"),
+        (["a"], "t must be numbers or datetime64; got dtype <U1"),
+    ],
+)
+def test_times_of_another_kind_are_refused(t, message):
+    with pytest.raises(TypeError, match=message):
+        interpolate(irregular(np.random.default_rng(13))).evaluate(t)
 
 
 # Regular sampling

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from .arrays import offsets_of
 from .parallel import items_of, kernel, run_together, u
-from .series import RaggedSeries
+from .series import RaggedSeries, in_seconds
+from .tables import as_instants
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -45,6 +46,8 @@ class Paths:
         First time of each series at which something is observed.
     step : (series,) array
         Sampling step of the regularly sampled series; 0 for all others.
+    time_origin : numpy.datetime64 (ns), or None
+        What times are counted from, in seconds, if those of the series are datetimes.
     """
 
     knots: Array
@@ -52,6 +55,7 @@ class Paths:
     row_offsets: Index
     origin: Array
     step: Array
+    time_origin: np.datetime64 | None = None
 
     def __len__(self) -> int:
         return len(self.origin)
@@ -139,6 +143,7 @@ class Paths:
             row_offsets,
             self.origin[chosen],
             self.step[chosen],
+            self.time_origin,
         )
 
     def evaluate(self, t: ArrayLike) -> Array:
@@ -146,12 +151,14 @@ class Paths:
 
         Parameters
         ----------
-        t : (n_times,) or (series, n_times) array
-            Times, in the series' own unit. Outside its span a path is constant.
+        t : number, (n_times,) or (series, n_times) array
+            Times, in the series' own unit; datetimes, or seconds since `time_origin`, if those of the
+            series are datetimes. Outside its span a path is constant.
 
         Returns
         -------
         (series, channels, n_times) array
+            (series, channels) for a single time.
 
         Examples
         --------
@@ -160,21 +167,34 @@ class Paths:
         >>> paths.evaluate([0.0, 0.5, 1.0, 9.0])
         array([[[0., 1., 2., 4.]]])
         """
-        t = np.asarray(t, dtype=np.float64)
-        if t.ndim not in (1, 2) or (t.ndim == 2 and len(t) != len(self)):
+        times = self._in_own_time(t)
+        if times.ndim > 2 or (times.ndim == 2 and len(times) != len(self)):
             raise ValueError(
-                f"t must be (n_times,) or ({len(self)}, n_times), one row for each path; "
-                f"got shape {t.shape}."
+                f"t must be one time, (n_times,) or ({len(self)}, n_times), one row for each path; "
+                f"got shape {times.shape}."
             )
-        if not np.isfinite(t).all():
+        if not np.isfinite(times).all():
             raise ValueError("t must be finite; got NaN or infinity.")
-        points = np.broadcast_to(t, (len(self), t.shape[-1])) - self.origin[:, None]
-        out = np.empty((len(self), self.n_channels, t.shape[-1]))
+        n_times = times.shape[-1] if times.ndim else 1
+        points = np.broadcast_to(times, (len(self), n_times)) - self.origin[:, None]
+        out = np.empty((len(self), self.n_channels, n_times))
         run_together(
             _evaluate, len(self), self.knots, self.values, self.row_offsets,
             np.ascontiguousarray(points), out,
         )  # fmt: skip
-        return out
+        return out if times.ndim else out[..., 0]
+
+    def _in_own_time(self, t: ArrayLike) -> Array:
+        """Times as numbers, datetimes as seconds since the origin; NaT as NaN."""
+        instants = as_instants(t, "t")
+        if instants.dtype.kind != "M":
+            return instants.astype(np.float64)
+        if self.time_origin is None:
+            raise TypeError(
+                "t holds datetimes, but the times of the series are numbers. Give numbers in the "
+                "unit of the series' times."
+            )
+        return np.where(np.isnat(instants), np.nan, in_seconds(instants - self.time_origin))
 
 
 def interpolate(series: RaggedSeries, fill: ArrayLike = 0.0) -> Paths:
@@ -204,7 +224,7 @@ def interpolate(series: RaggedSeries, fill: ArrayLike = 0.0) -> Paths:
             _fill_gaps, len(series), knots, values, offsets,
             np.ascontiguousarray(np.broadcast_to(fill_values, (series.n_channels,))),
         )  # fmt: skip
-    return Paths(knots, values, offsets, series.times[offsets[:-1]], step)
+    return Paths(knots, values, offsets, series.times[offsets[:-1]], step, series.time_origin)
 
 
 _known: WeakKeyDictionary[RaggedSeries, tuple[bytes, Paths]] = WeakKeyDictionary()

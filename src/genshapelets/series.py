@@ -264,7 +264,7 @@ class RaggedSeries:
                 "Drop observations without a time first."
             )
         time_origin = instants.min() if is_date else None
-        times = _seconds(instants - time_origin) if is_date else instants.astype(np.float64)
+        times = in_seconds(instants - time_origin) if is_date else instants.astype(np.float64)
         stalled = np.diff(times) <= 0
         stalled[row_offsets[1:-1] - 1] = False  # from one series to the next
         if stalled.any():
@@ -452,7 +452,7 @@ def _as_names(names: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def _seconds(durations: NDArray[np.timedelta64]) -> NDArray[np.float64]:
+def in_seconds(durations: NDArray[np.timedelta64]) -> NDArray[np.float64]:
     """Return nanoseconds as seconds, rounded once."""
     whole, rest = np.divmod(durations.astype(np.int64), _NANOSECONDS)
     return whole + rest / _NANOSECONDS
