@@ -81,6 +81,9 @@ def test_torch():
     assert series.dtype == np.float32 and (series.time_precision == np.finfo(np.float32).eps).all()
     np.testing.assert_array_equal(series[1].values, values[1].numpy())
     assert_same(RaggedSeries.from_arrays(list(values), [torch.tensor([0.0, 1.0, 3.0])] * 2), series)
+    learnt, times = values.clone().requires_grad_(), torch.tensor([0.0, 1.0, 3.0]).requires_grad_()
+    assert_same(RaggedSeries.from_arrays(learnt, times), series)
+    assert_same(RaggedSeries.from_arrays(list(learnt), [times, times]), series)
 
 
 def test_ways_to_give_times():
@@ -233,10 +236,11 @@ REFUSED = [
     ([X], [np.array(["1500", "2000", "2001"], "M8[us]")], ValueError, "fit .*ns.*got 1500-01-01"),
     ([X, X], [0, 1], ValueError, r"series 0 .*got 2 times \(shared by all series\) and 3 values"),
     ([X, X[:, :2]], [0, 1, 2], ValueError, r"series 1 .*got 3 times .* and 2 values"),
-    ([X, X], [[0, 1, 2], [0, 1]], ValueError, r"series 1 .*times of shape \(2,\) and 3 values"),
-    ([X, X], [[0, 1, 2]], ValueError, "each of the 2 series; got 1"),
+    ([X, X], [[0, 1, 2], [0, 1]], ValueError,
+     r"series 1 .*times of shape \(2,\) and 3 values. Give one time for each value"),
+    ([X, X], [[0, 1, 2]], ValueError, "each of the 2 series; got 1. Give the vector itself"),
     ([X, X], np.zeros((3, 3)), ValueError, "each of the 2 series; got 3"),
-    ([X, X], np.zeros((2, 1, 3)), ValueError, r"got shape \(2, 1, 3\)"),
+    ([X, X], np.zeros((2, 1, 3)), ValueError, r"got shape \(2, 1, 3\). Give them as"),
     ([X, X], [[0, 1, 2], DAYS], TypeError, "all numbers or all datetimes; series 0 .* series 1"),
     ([X], [["a", "b", "c"]], TypeError, "series 0 must be numbers or datetime64; got .*U1"),
     ([X], DAYS - DAYS[0], TypeError, r"dtype timedelta64.*durations / np.timedelta64\(1, 's'\)"),

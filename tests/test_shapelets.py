@@ -3,6 +3,7 @@
 import copy
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -107,14 +108,28 @@ def test_repr():
     assert "3 shapelets, 2 channels, 4 knots, max_length=6" in repr(make())
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_arrays_and_lists(dtype):
+    values = np.arange(12.0).reshape(2, 2, 3).astype(dtype)
+    want = Shapelets(torch.from_numpy(values), torch.tensor([1.0, 2.0]))
+    big_endian = values.astype(values.dtype.newbyteorder(">"))
+    for same in (values, values[:, :, ::-1].copy()[:, :, ::-1], big_endian):
+        got = Shapelets(same, [1.0, 2.0])
+        assert torch.equal(got.values, want.values) and got.values.dtype == want.values.dtype
+        assert torch.equal(got.lengths, want.lengths)
+    assert torch.equal(Shapelets(values.tolist(), np.array([1, 2])).values, want.values.double())
+    assert Shapelets(values.astype(int), 3).lengths.tolist() == [3.0, 3.0]
+
+
 GOOD = torch.zeros(2, 1, 3)
 
 
 @pytest.mark.parametrize(
     ("values", "lengths", "kwargs", "error", "message"),
     [
-        ([[[0.0, 1.0]]], [1.0], {}, TypeError, "values must be a floating-point tensor; got list"),
-        (GOOD.int(), [1.0, 1.0], {}, TypeError, "values must be a floating-point tensor"),
+        ([[["a", "b"]]], [1.0], {}, TypeError, "values must be real numbers; got dtype <U1"),
+        (GOOD.to(torch.complex64), [1.0, 1.0], {}, TypeError, "values .*got dtype torch.complex64"),
+        ([[[0.0, 1.0]], [[0.0]]], [1.0, 1.0], {}, ValueError, "the same channels and knots"),
         (GOOD[0], [1.0], {}, ValueError, r"two knots; got shape \(1, 3\)"),
         (GOOD[:, :, :1], [1.0, 1.0], {}, ValueError, r"two knots; got shape \(2, 1, 1\)"),
         (GOOD[:, :0], [1.0, 1.0], {}, ValueError, "at least one shapelet, one channel"),
@@ -125,6 +140,7 @@ GOOD = torch.zeros(2, 1, 3)
         (GOOD, [-1.0, 1.0], {}, ValueError, "length of shapelet 0 must be a positive number"),
         (GOOD, [1.0, math.nan], {}, ValueError, "length of shapelet 1 .*got nan"),
         (GOOD, [math.inf, 1.0], {}, ValueError, "length of shapelet 0 .*got inf"),
+        (GOOD, ["a", "b"], {}, TypeError, "lengths must be real numbers; got dtype <U1"),
         (GOOD, [1.0, 3.0], {"max_length": 2.0}, ValueError,
          "shapelet 1 is 3.0, above max_length=2.0. Shorten it or raise max_length"),
         (GOOD, [1.0, 3.0], {"max_length": math.inf}, ValueError, "max_length"),
@@ -133,7 +149,7 @@ GOOD = torch.zeros(2, 1, 3)
 )  # fmt: skip
 def test_refused(values, lengths, kwargs, error, message):
     with pytest.raises(error, match=message):
-        Shapelets(values, torch.tensor(lengths), **kwargs)
+        Shapelets(values, lengths, **kwargs)
 
 
 def test_the_shapelet_that_is_not_finite_is_named():

@@ -48,10 +48,22 @@ def assert_same_matches(got, want):
         (np.array(VALUES, np.float32), torch.float32),
         (torch.tensor(VALUES), torch.float32),
         (torch.tensor(VALUES, dtype=torch.float64), torch.float64),
-        (np.array(VALUES)[:, :, ::-1][:, :, ::-1], torch.float64),
+        (np.array(VALUES)[:, :, ::-1].copy()[:, :, ::-1], torch.float64),
+        (np.array(VALUES, ">f8"), torch.float64),
+        (np.array(VALUES, ">f4"), torch.float32),
         (torch.tensor(VALUES, requires_grad=True), torch.float32),
     ],
-    ids=["list", "numpy64", "numpy32", "torch32", "torch64", "strided", "requires_grad"],
+    ids=[
+        "list",
+        "numpy64",
+        "numpy32",
+        "torch32",
+        "torch64",
+        "strided",
+        "big64",
+        "big32",
+        "requires_grad",
+    ],
 )
 @pytest.mark.parametrize("lengths", [[1.5, 2.5], np.array([1.5, 2.5]), torch.tensor([1.5, 2.5])])
 def test_from_shapelets_takes_any_array(given, dtype, lengths):
@@ -358,6 +370,25 @@ def test_discrepancies_that_cannot_be(kwargs, message):
         L2Discrepancy(**kwargs)
 
 
+@pytest.mark.parametrize(
+    "level_free",
+    [[0, 1, 2], [0, 1], 1, np.array([1.0, 0.0]), torch.tensor([1, 0]), "yes", []],
+    ids=str,
+)
+def test_level_free_takes_booleans_only(level_free):
+    with pytest.raises(TypeError, match="level_free must be True, False, or one of them for each"):
+        L2Discrepancy(2, level_free=level_free)
+
+
+@pytest.mark.parametrize(
+    "level_free",
+    [[True, False], (True, False), np.array([True, False]), torch.tensor([True, False])],
+)
+def test_level_free_takes_any_booleans(level_free):
+    assert L2Discrepancy(2, level_free=level_free).level_free.tolist() == [True, False]
+    assert L2Discrepancy(2, level_free=np.bool_(True)).level_free.item() is True
+
+
 class Unknown(Discrepancy):
     def check(self, n_shapelets, n_channels):
         pass
@@ -371,10 +402,34 @@ def test_a_discrepancy_without_a_search():
         transform_of_two_channels(discrepancy=Unknown())(np.ones((1, 2, 9)))
 
 
-@pytest.mark.parametrize("fill", [[1.0, 2.0, 3.0], NAN])
+@pytest.mark.parametrize("discrepancy", ["l2", L2Discrepancy, 2], ids=["name", "class", "number"])
+def test_no_discrepancy(discrepancy):
+    message = r"discrepancy must be a Discrepancy; got .* Use L2Discrepancy\(n_channels=2\)"
+    with pytest.raises(TypeError, match=message):
+        transform_of_two_channels(discrepancy=discrepancy)
+    with pytest.raises(TypeError, match=message):
+        GeneralisedShapeletTransform(Shapelets(VALUES, 1.0), discrepancy)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (np.array(VALUES, object), "values must be real numbers; got dtype object. Convert them"),
+        (np.array(VALUES).astype(str), "values must be real numbers; got dtype <U"),
+        (np.array(VALUES, complex), "values must be real numbers; got dtype complex128"),
+        (torch.tensor(VALUES).to(torch.complex64), "real numbers; got dtype torch.complex64"),
+    ],
+    ids=["object", "text", "complex", "complex_tensor"],
+)
+def test_shapelets_that_are_no_numbers(values, message):
+    with pytest.raises(TypeError, match=message):
+        GeneralisedShapeletTransform.from_shapelets(values)
+
+
+@pytest.mark.parametrize("fill", [[1.0, 2.0, 3.0], NAN, "mean", None])
 def test_bad_fill(fill):
     with pytest.raises(ValueError, match="fill must be one finite number or one for each of the 2"):
-        transform_of_two_channels(fill=fill)(np.ones((1, 2, 9)))
+        transform_of_two_channels(fill=fill)
 
 
 DIVERGED = """

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .tables import as_floats, as_instants
+from .tables import as_array, as_floats, as_instants
 
 DOUBLE_EPS = float(np.finfo(np.float64).eps)
 
@@ -20,7 +20,7 @@ def offsets_of(lengths: NDArray[Any]) -> NDArray[np.int64]:
 def listed(data: Any) -> list[Any] | None:
     """Return a sequence of arrays (a list, tuple, or object array of them) as a list, else None."""
     if not isinstance(data, list | tuple):
-        data = np.asarray(data) if not isinstance(data, np.ndarray) else data
+        data = as_array(data)
         if data.dtype != object or data.ndim != 1:
             return None
     return list(data)
@@ -75,19 +75,21 @@ def match_times(times: Any, lengths: NDArray[np.int64]) -> tuple[NDArray[Any], N
         if shared.ndim != 2:
             raise ValueError(
                 "times must be one shared vector or one vector for each series; "
-                f"got shape {shared.shape}."
+                f"got shape {shared.shape}. Give them as (n_times,) or ({n_series}, n_times)."
             )
         vectors = list(shared)
     if len(vectors) != n_series:
         raise ValueError(
-            f"times must hold one vector for each of the {n_series} series; got {len(vectors)}."
+            f"times must hold one vector for each of the {n_series} series; got {len(vectors)}. "
+            "Give the vector itself, not a list of it, if all series share it."
         )
     instants = [as_instants(vector, f"times of series {i}") for i, vector in enumerate(vectors)]
     for i, vector in enumerate(instants):
         if vector.shape != (lengths[i],):
             raise ValueError(
                 f"times and values of series {i} must have the same length; got times of shape "
-                f"{vector.shape} and {lengths[i]} values."
+                f"{vector.shape} and {lengths[i]} values. Give one time for each value, and NaN as "
+                "the value if nothing was observed then."
             )
         if (vector.dtype.kind == "M") != (instants[0].dtype.kind == "M"):
             raise TypeError(

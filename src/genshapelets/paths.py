@@ -209,21 +209,13 @@ def interpolate(series: RaggedSeries, fill: ArrayLike = 0.0) -> Paths:
         Value of a channel in a series that never observes it. The training mean is a good choice:
         0 if channels are standardised.
     """
-    fill_values = np.asarray(fill, dtype=np.float64)
-    if fill_values.shape not in ((), (series.n_channels,)) or not np.isfinite(fill_values).all():
-        raise ValueError(
-            f"fill must be one finite number or one for each of the {series.n_channels} channels; "
-            f"got {fill!r}."
-        )
+    fill_values = check_fill(fill, series.n_channels)
     series = observed(series)
     offsets = series.row_offsets
     knots, step = _knots_of(series)
     values = np.array(series.values, dtype=np.float64, order="C")
     if np.isnan(values).any():
-        run_together(
-            _fill_gaps, len(series), knots, values, offsets,
-            np.ascontiguousarray(np.broadcast_to(fill_values, (series.n_channels,))),
-        )  # fmt: skip
+        run_together(_fill_gaps, len(series), knots, values, offsets, fill_values)
     return Paths(knots, values, offsets, series.times[offsets[:-1]], step, series.time_origin)
 
 
@@ -237,6 +229,20 @@ def paths_of(series: RaggedSeries, fill: ArrayLike = 0.0) -> Paths:
     if known is None or known[0] != key:
         known = _known[series] = key, interpolate(series, fill)
     return known[1]
+
+
+def check_fill(fill: ArrayLike, n_channels: int) -> Array:
+    """Return the fill of each channel, (channels,), or refuse it."""
+    try:
+        values = np.asarray(fill, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.array(np.nan)
+    if values.shape not in ((), (n_channels,)) or not np.isfinite(values).all():
+        raise ValueError(
+            f"fill must be one finite number or one for each of the {n_channels} channels; "
+            f"got {fill!r}."
+        )
+    return np.ascontiguousarray(np.broadcast_to(values, (n_channels,)))
 
 
 def observed(series: RaggedSeries) -> RaggedSeries:

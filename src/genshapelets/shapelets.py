@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor, nn
+
+from .tables import as_array, as_floats
 
 SHORTEST = (
     -60.0
@@ -20,9 +24,9 @@ class Shapelets(nn.Module):
 
     Parameters
     ----------
-    values : (shapelets, channels, knots) tensor
-        Values at the knots; at least two knots.
-    lengths : (shapelets,) tensor
+    values : (shapelets, channels, knots) array or tensor
+        Values at the knots; at least two knots. Their dtype becomes that of the parameters.
+    lengths : number or (shapelets,) array or tensor
         Lengths, in the unit of the series' times.
     max_length : float, optional
         :math:`S_{\max}`. Default: twice the longest of the given lengths. The longest span of the
@@ -31,11 +35,17 @@ class Shapelets(nn.Module):
 
     max_length: Tensor
 
-    def __init__(self, values: Tensor, lengths: Tensor, max_length: float | None = None) -> None:
+    def __init__(
+        self,
+        values: ArrayLike | Tensor,
+        lengths: ArrayLike | Tensor,
+        max_length: float | None = None,
+    ) -> None:
         super().__init__()
+        values = as_tensor(values, "values")
         _check_values(values)
         n_shapelets = len(values)
-        lengths = torch.as_tensor(lengths, dtype=values.dtype)
+        lengths = as_tensor(lengths, "lengths").detach().to(values)
         if lengths.ndim == 0:
             lengths = lengths.expand(n_shapelets)
         if lengths.shape != (n_shapelets,):
@@ -95,9 +105,25 @@ class Shapelets(nn.Module):
         )
 
 
+def as_tensor(values: ArrayLike | Tensor, what: str) -> Tensor:
+    """Return real numbers as a floating-point tensor, integers in torch's default dtype."""
+    if not isinstance(values, Tensor):
+        try:
+            array = as_array(values)
+        except ValueError:  # lists of different lengths
+            raise ValueError(
+                f"{what} must make one array. Give all shapelets the same channels and knots."
+            ) from None
+        values = torch.from_numpy(np.array(as_floats(array, what), order="C"))
+        return values if array.dtype.kind == "f" else values.to(torch.get_default_dtype())
+    if values.is_complex():
+        raise TypeError(
+            f"{what} must be real numbers; got dtype {values.dtype}. Convert them to floats first."
+        )
+    return values if values.is_floating_point() else values.to(torch.get_default_dtype())
+
+
 def _check_values(values: Tensor) -> None:
-    if not isinstance(values, Tensor) or not values.is_floating_point():
-        raise TypeError(f"values must be a floating-point tensor; got {type(values).__name__}.")
     if values.ndim != 3 or min(values.shape[:2]) < 1 or values.shape[2] < 2:
         raise ValueError(
             "values must be (shapelets, channels, knots) with at least one shapelet, one channel and "

@@ -141,9 +141,18 @@ def factorise(array: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
     return codes, labels
 
 
+def as_array(data: Any) -> NDArray[Any]:
+    """Return anything as an array: a masked one stays so, pandas times with a zone are in UTC."""
+    if isinstance(data, np.ndarray):
+        return data
+    if hasattr(data, "detach"):  # a tensor, perhaps with a gradient or on a device
+        return np.asarray(data.detach().cpu())
+    return np.asarray(data, dtype=f"M8[{data.dtype.unit}]" if _has_zone(data) else None)
+
+
 def as_floats(values: Any, what: str) -> NDArray[Any]:
     """Return numbers as float32 or float64, masked ones as NaN; `what` names them in an error."""
-    array = _as_array(values)
+    array = as_array(values)
     if array.dtype.kind not in "biuf":
         raise TypeError(
             f"{what} must be real numbers; got dtype {array.dtype}. Convert them to floats first."
@@ -155,7 +164,7 @@ def as_floats(values: Any, what: str) -> NDArray[Any]:
 
 def as_instants(times: Any, what: str) -> NDArray[Any]:
     """Return times as an array of numbers, or of datetime64[ns]; masked ones as NaN or NaT."""
-    array = _as_array(times)
+    array = as_array(times)
     if array.dtype.kind not in "iufM":
         raise TypeError(
             f"{what} must be numbers or datetime64; got dtype {array.dtype}. Convert them first, "
@@ -182,13 +191,6 @@ def as_instants(times: Any, what: str) -> NDArray[Any]:
 def name_series(index: int, series_ids: NDArray[Any] | None) -> str:
     """Name a series in an error message."""
     return f"series {index}" + ("" if series_ids is None else f" (id {series_ids[index]})")
-
-
-def _as_array(data: Any) -> NDArray[Any]:
-    """Return anything as an array: a masked one stays so, pandas times with a zone are in UTC."""
-    if isinstance(data, np.ndarray):
-        return data
-    return np.asarray(data, dtype=f"M8[{data.dtype.unit}]" if _has_zone(data) else None)
 
 
 def _has_zone(data: Any) -> bool:
@@ -248,7 +250,7 @@ def _recognise(vector: Any) -> Any:
         return vector
     nw = _narwhals()
     wrapped = nw.from_native(vector, series_only=True, pass_through=True)
-    return wrapped if isinstance(wrapped, nw.Series) else _as_array(vector)
+    return wrapped if isinstance(wrapped, nw.Series) else as_array(vector)
 
 
 def _read(column: Any) -> Column:
@@ -263,7 +265,7 @@ def _read(column: Any) -> Column:
         nulls = column.is_null().to_numpy()
         native = column.to_native()
         if _has_zone(native):  # narwhals 2.28 does not know pandas zones such as America/New_York
-            return Column(_as_array(native), nulls)
+            return Column(as_array(native), nulls)
         if isinstance(column.dtype, nw.Datetime) and column.dtype.time_zone is not None:
             column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
         has_no_null_in_numpy = column.dtype.is_integer() or column.dtype == nw.Boolean

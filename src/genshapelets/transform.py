@@ -5,16 +5,15 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from .discrepancies import Discrepancy, L2Discrepancy
-from .paths import Array, Paths, paths_of
+from .paths import Array, Paths, check_fill, paths_of
 from .search import BACKENDS, SEARCHES, begin_search, check_lengths
 from .series import RaggedSeries
-from .shapelets import Shapelets
+from .shapelets import Shapelets, as_tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +80,9 @@ class GeneralisedShapeletTransform(nn.Module):
             raise ValueError(f"search must be one of {', '.join(SEARCHES)}; got {search!r}.")
         if backend not in BACKENDS:
             raise ValueError(f"backend must be one of {', '.join(BACKENDS)}; got {backend!r}.")
+        _check_kind(discrepancy, shapelets.n_channels)
         discrepancy.check(shapelets.n_shapelets, shapelets.n_channels)
+        check_fill(fill, shapelets.n_channels)
         self.shapelets = shapelets
         self.discrepancy = discrepancy
         self.search = search
@@ -116,12 +117,13 @@ class GeneralisedShapeletTransform(nn.Module):
         search, backend, fill
             As for the class.
         """
-        values = _as_tensor(values)
+        values = as_tensor(values, "values")
         if lengths is None:
-            lengths = float(max(values.shape[-1] - 1, 1))
-        shapelets = Shapelets(values, _as_tensor(lengths), max_length)
+            lengths = float(max(values.shape[-1] - 1, 1)) if values.ndim else 1.0
+        shapelets = Shapelets(values, lengths, max_length)
         if discrepancy is None:
             discrepancy = L2Discrepancy(shapelets.n_channels)
+        _check_kind(discrepancy, shapelets.n_channels)
         discrepancy = copy.deepcopy(discrepancy).to(dtype=values.dtype, device=values.device)
         return cls(shapelets, discrepancy, search=search, backend=backend, fill=fill)
 
@@ -166,6 +168,9 @@ def _since(origin: Array, start: Tensor) -> Tensor:
     return start + torch.from_numpy(origin).to(start)[:, None]
 
 
-def _as_tensor(values: ArrayLike | Tensor) -> Tensor:
-    tensor = values if isinstance(values, Tensor) else torch.as_tensor(np.asarray(values))
-    return tensor if tensor.is_floating_point() else tensor.to(torch.get_default_dtype())
+def _check_kind(discrepancy: object, n_channels: int) -> None:
+    if not isinstance(discrepancy, Discrepancy):
+        raise TypeError(
+            f"discrepancy must be a Discrepancy; got {discrepancy!r}. "
+            f"Use L2Discrepancy(n_channels={n_channels}) or ClassicalDiscrepancy()."
+        )

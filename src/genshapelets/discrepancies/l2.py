@@ -72,7 +72,7 @@ class L2Discrepancy(Discrepancy):
         self.n_channels = n_channels
         self.n_shapelets = n_shapelets
         self.metric = metric
-        self.register_buffer("level_free", torch.as_tensor(level_free, dtype=torch.bool))
+        self.register_buffer("level_free", _as_answers(level_free))
         if self.level_free.ndim > 1:
             raise ValueError(
                 "level_free must be True, False, or one of them for each shapelet; "
@@ -125,3 +125,14 @@ class L2Discrepancy(Discrepancy):
         shared = "" if self.n_shapelets is None else f", n_shapelets={self.n_shapelets}"
         count = int(self.level_free.sum()) if self.level_free.ndim else bool(self.level_free)
         return f"n_channels={self.n_channels}, metric={self.metric!r}{shared}, level_free={count}"
+
+
+def _as_answers(level_free: bool | Sequence[bool] | Tensor) -> Tensor:
+    """Return booleans as a tensor; refuse numbers, which might be meant to number shapelets."""
+    answers = level_free if isinstance(level_free, Tensor) else np.array(level_free)
+    if str(answers.dtype) not in ("bool", "torch.bool"):
+        raise TypeError(
+            "level_free must be True, False, or one of them for each shapelet; "
+            f"got {level_free!r}. Use np.isin(range(n_shapelets), chosen) if you number them."
+        )
+    return torch.as_tensor(answers)
