@@ -180,6 +180,40 @@ def test_nanoseconds_are_kept():
     assert (series.to_user_time(series.times) == times).all()
 
 
+@pytest.mark.parametrize(
+    "times",
+    [
+        DAYS.astype(object),
+        DAYS.tolist(),
+        DAYS.astype("M8[us]").tolist(),
+        list(DAYS),
+        list(pd.DatetimeIndex(DAYS)),
+        [t.replace(tzinfo=datetime.timezone.utc) for t in DAYS.astype("M8[us]").tolist()],
+        list(pd.DatetimeIndex(DAYS, tz="UTC").tz_convert("Asia/Tokyo")),
+        pd.PeriodIndex(DAYS, freq="D"),
+        [datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 2), DAYS[2]],
+    ],
+    ids=[
+        "objects", "dates", "datetimes", "numpy", "timestamps", "zone", "timestamps_zone", "periods",
+        "mixed",
+    ],
+)  # fmt: skip
+def test_dates_of_python_and_pandas(times):
+    want = RaggedSeries.from_arrays(np.ones((2, 1, 3)), DAYS)
+    assert_same(RaggedSeries.from_arrays(np.ones((2, 1, 3)), times), want)
+    assert_same(RaggedSeries.from_arrays(np.ones((2, 1, 3)), [times, times]), want)
+    table = {"who": [0, 0, 0], "when": times, "x": [1.0, 1.0, 1.0]}
+    for frame in (table, pd.DataFrame(table), pd.DataFrame(table).astype({"when": object})):
+        series = read_wide(frame, ["x"])
+        assert series.time_origin == DAYS[0] and series.times.tolist() == want[0].times.tolist()
+
+
+def test_timestamps_keep_nanoseconds():
+    start = pd.Timestamp("2024-06-01T12:00:00.123456789")
+    series = RaggedSeries.from_arrays(np.ones((1, 1, 2)), [start, start + pd.Timedelta(1, "ns")])
+    assert series.times.tolist() == [0.0, 1e-9] and series.time_origin == start.to_datetime64()
+
+
 def test_pandas_index_with_zone():
     index = pd.DatetimeIndex(["2020-01-01", "2020-07-01"], tz="America/New_York")
     for times in (index, [index, index], [pd.Series(index)] * 2):
@@ -198,6 +232,7 @@ def test_pandas_index_with_zone_out_of_range():
 
 X = np.ones((2, 3))
 INF = np.array([[1.0, 1.0, 1.0], [1.0, 1.0, -np.inf]])
+ZONED = [datetime.datetime(2020, 1, d, tzinfo=datetime.timezone.utc) for d in (1, 2, 3)]
 NS = np.array(["2020-01-01", "2020-06-01T00:00:00.000000001"], dtype="M8[ns]")
 
 REFUSED = [
@@ -244,7 +279,8 @@ REFUSED = [
     ([X, X], [[0, 1, 2], DAYS], TypeError, "all numbers or all datetimes; series 0 .* series 1"),
     ([X], [["a", "b", "c"]], TypeError, "series 0 must be numbers or datetime64; got .*U1"),
     ([X], DAYS - DAYS[0], TypeError, r"dtype timedelta64.*durations / np.timedelta64\(1, 's'\)"),
-    ([X], DAYS.astype(object), TypeError, "dtype object"),
+    ([X], [0, DAYS[0], 1], TypeError, r"dtype object.*by pd.to_datetime\(times\)"),
+    ([X], [[*ZONED[:2], datetime.datetime(2020, 5, 1)]], TypeError, "dtype object"),
 ]  # fmt: skip
 
 
@@ -391,6 +427,26 @@ def test_null_is_missing_in_pandas_and_dict():
     np.testing.assert_array_equal(read_wide(masked).values.T, expected)
     flags = WIDE | {"x": pd.Series([True, None, False, True, True], dtype="boolean")}
     np.testing.assert_array_equal(read_wide(flags, ["x"]).values[:, 0], [0, 1, 1, 1, NAN])
+
+
+@pytest.mark.parametrize("make_frame", [pd.DataFrame, pl.DataFrame, pa.table, dict, OnlyArrow])
+def test_a_column_of_nulls_is_never_observed(make_frame):
+    series = read_wide(make_frame(plain(WIDE) | {"n": [None] * 5}))
+    np.testing.assert_array_equal(series.values[:, 0], read_wide(WIDE).values[:, 0])
+    assert np.isnan(series.values[:, 1]).all()
+
+
+def test_repeated_columns_matter_only_if_they_are_asked_for():
+    table = pa.table(plain(WIDE))
+    twice = pa.table([*table.columns, table["n"]], names=[*table.column_names, "n"])
+    arrow = OnlyArrow({})
+    arrow.table = twice
+    for frame in (twice, twice.to_pandas(), arrow):
+        assert_same(read_wide(frame, ["x"]), read_wide(WIDE, ["x"]))
+        with pytest.raises(ValueError, match="there are 2 columns 'n'; .* drop all but one"):
+            read_wide(frame)
+        with pytest.raises(ValueError, match="there is no column 'z'"):
+            read_wide(frame, ["z"])
 
 
 @pytest.mark.parametrize(
@@ -540,6 +596,15 @@ def test_refused_calls():
         read_wide(pl.LazyFrame(WIDE))
     with pytest.raises(TypeError, match="got int"):
         read_wide(3)
+
+
+def test_only_dataframes_need_narwhals(monkeypatch):
+    expected = read_wide(WIDE)
+    monkeypatch.setitem(sys.modules, "narwhals", None)
+    assert_same(read_wide(WIDE), expected)
+    assert_same(read_wide(plain(WIDE)), expected)
+    with pytest.raises(ImportError, match=r"narwhals: pip install 'genshapelets\[dataframe\]'"):
+        read_wide(pd.DataFrame(WIDE))
 
 
 def test_install_hint(monkeypatch):

@@ -97,7 +97,7 @@ class RaggedSeries:
         values : (n_series, n_channels, n_times) or sequence of (n_channels, n_times_i) arrays
             NaN, or masked, = not observed. float32 stays float32, other numbers become float64.
         times : None, (n_times,), (n_series, n_times), or sequence of (n_times_i,) vectors
-            None counts 0, 1, 2, …; one vector is shared by all series. Numbers or datetime64.
+            None counts 0, 1, 2, …; one vector is shared by all series. Numbers or datetimes.
         channel_names : sequence of n_channels str, optional
 
         Examples
@@ -153,8 +153,8 @@ class RaggedSeries:
             pandas, polars, pyarrow, anything with ``__arrow_c_stream__`` or ``__dataframe__``, or a
             dict of vectors.
         series, time : str
-            Names of the columns that say which series, and when: numbers or datetimes (datetimes
-            with a zone become UTC).
+            Names of the columns that say which series, and when: numbers, datetimes or dates
+            (datetimes with a zone become UTC), or pandas periods, which count from their start.
         channels : sequence of str
             The columns of values. With `variable`: the variables to take, in this order (others are
             left out; one that is nowhere in the table is a channel without observations); by

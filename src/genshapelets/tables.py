@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -103,7 +105,7 @@ def read_columns(frame: Any, names: Sequence[Hashable]) -> list[Column]:
     Numbers and datetimes (in UTC) keep a NumPy dtype, anything else may be an object array.
     """
     if not isinstance(frame, Mapping):
-        frame = _open(frame)
+        frame = _open(frame, names)
         known, get = frame.columns, frame.get_column
     else:
         known, get = list(frame), lambda name: _recognise(frame[name])
@@ -164,11 +166,11 @@ def as_floats(values: Any, what: str) -> NDArray[Any]:
 
 def as_instants(times: Any, what: str) -> NDArray[Any]:
     """Return times as an array of numbers, or of datetime64[ns]; masked ones as NaN or NaT."""
-    array = as_array(times)
+    array = _dates_in_numpy(as_array(times))
     if array.dtype.kind not in "iufM":
         raise TypeError(
             f"{what} must be numbers or datetime64; got dtype {array.dtype}. Convert them first, "
-            "for example by np.asarray(times, dtype='datetime64[ns]') or by "
+            "for example by pd.to_datetime(times), np.asarray(times, dtype='datetime64[ns]') or "
             "durations / np.timedelta64(1, 's')."
         )
     is_date = array.dtype.kind == "M"
@@ -188,6 +190,28 @@ def as_instants(times: Any, what: str) -> NDArray[Any]:
     return array
 
 
+def _dates_in_numpy(array: NDArray[Any]) -> NDArray[Any]:
+    """Return dates of Python or pandas, in UTC if they have a zone, as datetime64; else as it is."""
+    if array.dtype != object or isinstance(array, np.ma.MaskedArray):
+        return array
+    entries = array.ravel().tolist()
+    # A period is the time at which it starts.
+    entries = [e.to_timestamp() if hasattr(e, "to_timestamp") else e for e in entries]
+    are_dates = all(isinstance(entry, datetime.date | np.datetime64) for entry in entries)
+    zones = {getattr(entry, "tzinfo", None) is None for entry in entries}
+    if not are_dates or len(zones) != 1:
+        return array
+    return np.array([_date_in_numpy(entry) for entry in entries]).reshape(array.shape)
+
+
+def _date_in_numpy(entry: Any) -> np.datetime64:
+    if hasattr(entry, "to_datetime64"):  # of pandas, which keeps nanoseconds
+        return entry.to_datetime64()
+    if getattr(entry, "tzinfo", None) is not None:
+        entry = entry.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+    return np.datetime64(entry)
+
+
 def name_series(index: int, series_ids: NDArray[Any] | None) -> str:
     """Name a series in an error message."""
     return f"series {index}" + ("" if series_ids is None else f" (id {series_ids[index]})")
@@ -203,13 +227,16 @@ def _narwhals() -> Any:
     try:
         import narwhals
     except ImportError as error:
-        raise ImportError("reading dataframes needs narwhals: pip install narwhals") from error
+        raise ImportError(
+            "reading dataframes needs narwhals: pip install 'genshapelets[dataframe]'"
+        ) from error
     return narwhals
 
 
-def _open(frame: Any) -> Any:
-    """Return the frame as an eager narwhals dataframe."""
+def _open(frame: Any, names: Sequence[Hashable]) -> Any:
+    """Return the frame as an eager narwhals dataframe, which has the named columns once at most."""
     nw = _narwhals()
+    frame = _without_repeats(frame, names)
     try:
         return nw.from_native(frame, eager_only=True)
     except TypeError:
@@ -220,14 +247,31 @@ def _open(frame: Any) -> Any:
                 raise ImportError(
                     f"reading a {type(frame).__name__} needs pyarrow: pip install pyarrow"
                 ) from error
-            return nw.from_native(pa.table(frame), eager_only=True)
+            return nw.from_native(_without_repeats(pa.table(frame), names), eager_only=True)
         if hasattr(frame, "__dataframe__"):
-            return nw.from_native(_interchange(frame), eager_only=True)
+            return nw.from_native(_without_repeats(_interchange(frame), names), eager_only=True)
         raise TypeError(
             "frame must be a dataframe (pandas, polars, pyarrow, or any with __arrow_c_stream__ or "
             f"__dataframe__) or a dict of vectors; got {type(frame).__name__}. "
             "Collect a lazy frame first."
         ) from None
+
+
+def _without_repeats(frame: Any, names: Sequence[Hashable]) -> Any:
+    """Leave out columns of pandas or pyarrow that share a name; refuse that of the named ones."""
+    is_pandas = hasattr(frame, "iloc")
+    known = list(frame.columns if is_pandas else getattr(frame, "column_names", ()))
+    counts = Counter(known)
+    if len(counts) == len(known):
+        return frame
+    for name in names:
+        if counts[name] > 1:
+            raise ValueError(
+                f"there are {counts[name]} columns {name!r}; which one is meant? "
+                "Rename or drop all but one."
+            )
+    single = [place for place, name in enumerate(known) if counts[name] == 1]
+    return frame.iloc[:, single] if is_pandas else frame.select(single)
 
 
 def _interchange(frame: Any) -> Any:
@@ -246,8 +290,8 @@ def _interchange(frame: Any) -> Any:
 
 def _recognise(vector: Any) -> Any:
     """Wrap a pandas, polars or pyarrow vector by narwhals; make anything else an array."""
-    if isinstance(vector, np.ndarray):
-        return vector
+    if isinstance(vector, np.ndarray | list | tuple):
+        return as_array(vector)
     nw = _narwhals()
     wrapped = nw.from_native(vector, series_only=True, pass_through=True)
     return wrapped if isinstance(wrapped, nw.Series) else as_array(vector)
@@ -272,6 +316,8 @@ def _read(column: Any) -> Column:
         if column.dtype.is_decimal() or (nulls.any() and has_no_null_in_numpy):
             column = column.cast(nw.Float64)
         array = column.to_numpy()
+    if array.dtype == object and nulls.all():  # a column of no type: nothing is known of it
+        array = np.full(array.shape, np.nan)
     if array.dtype.kind in "fM":
         nulls = nulls | np.isnan(np.asarray(array))
     return Column(array, nulls)
