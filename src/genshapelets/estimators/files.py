@@ -131,6 +131,8 @@ def load(path: str | os.PathLike) -> ShapeletEstimator:
 
 def _model(contents: dict[str, Any], tensors: dict[str, Tensor]) -> ShapeletModel:
     values = tensors["transform.shapelets.values"]
+    if not values.is_floating_point():
+        raise TypeError(f"values of shapelets must be floats; got {values.dtype}")
     n_shapelets, n_channels, _ = values.shape
     longest = tensors["transform.shapelets.max_length"]
     shapelets = Shapelets(values, longest.expand(n_shapelets), float(longest))
