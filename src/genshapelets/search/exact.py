@@ -1,8 +1,18 @@
 """The true minimum over continuous offsets.
 
-The squared discrepancy is a piecewise polynomial in the offset s: cubic (quartic if level-free) between
-the places t_i - u_j where a knot of the path meets a knot of the shapelet. Walk them in order, carrying
-the derivatives in s along, and take each piece's minimum in closed form.
+A window between two knots of the path sees a straight line, f_i + v t. With m + b (t - S/2) the straight
+line nearest to w and R its squared discrepancy from w,
+
+    int |A(f - w)|^2 = S |A(f(s + S/2) - m)|^2 + S^3/12 |A(v - b)|^2 + R,
+
+whose minimum over the windows on this line is at hand (if level-free the first term drops out).
+
+Elsewhere, where a knot of the path lies inside the window, the squared discrepancy is a piecewise
+polynomial in the offset s: cubic (quartic if level-free) between the places t_i - u_j where a knot of the
+path meets a knot of the shapelet. Walk them in order, carrying the derivatives in s along, and take each
+piece's minimum in closed form. So the walks together are never longer than the path has knots, times S,
+however short the shapelet. They are made in blocks of a few lengths, each on its own part of the path,
+cut out and with times since its start: digits go to what a window sees.
 
 The shapelet's knots are evenly spaced, so in any stretch of s as long as their spacing each path knot
 meets at most one of them, and the order in which they meet is the same in every stretch: sort once, by
@@ -25,10 +35,10 @@ import torch
 
 from ..offsets import FREE, Offsets
 from ..parallel import inlined_kernel, items_of, kernel, one_blas_thread, run_together, u
-from ..paths import longest_path
+from ..paths import Array, longest_path
 from .knots import BLOCK_LENGTHS, contract_channels, integrate_once, integrate_twice, knot_weights
 from .problem import L2Problem
-from .rows import BINS, block_rows, integrate_density, prepare_rows
+from .rows import integrate_density, integrate_rows, transpose
 from .sums import running_sum, sum_between
 
 SLACK = 1e-9  # of the squared discrepancy: keeps rounding from passing over the minimum
@@ -45,10 +55,71 @@ def search_exact(problem: L2Problem) -> Offsets:
         run_together(
             _exact_search, len(paths), paths.knots, problem.rows, paths.row_offsets,
             knot_weights(problem.shapelets, problem.lengths), problem.lengths, problem.energy,
-            problem.column, problem.level_free, problem.weights, problem.constant, start, slope,
+            problem.column, problem.level_free, problem.weights, problem.constant, problem.shift,
+            *nearest_lines(problem), start, slope,
         )  # fmt: skip
     index = torch.full(shape, FREE)
     return Offsets(torch.from_numpy(start), torch.from_numpy(slope), index, "compiled")
+
+
+def nearest_lines(problem: L2Problem) -> tuple[Array, Array, Array]:
+    """m and b of the straight line nearest to each centred shapelet, and R, as defined above."""
+    w, lengths = problem.centred_shapelets, problem.lengths
+    u = np.linspace(-0.5, 0.5, w.shape[1])[:, None]  # times the length: the time since the middle
+    share = 1.0 / (w.shape[1] - 1)
+    p, q, before, after = w[:, :-1], w[:, 1:], u[:-1], u[1:]
+    mean = (p + q).sum(axis=1) * share / 2
+    tilt = ((2 * p + q) * before + (p + 2 * q) * after).sum(axis=1) * share / 6 * 12
+    rest = w - mean[:, None] - tilt[:, None] * u
+    p, q = rest[:, :-1], rest[:, 1:]
+    squares = (p * p + p * q + q * q).sum(axis=1) * share / 3
+    return mean, tilt / lengths[:, None], lengths * (squares * problem.weights).sum(axis=1)
+
+
+@kernel
+def match_lines(knots, path, inverse_gap, shift, weight, level_free, length, mean, tilt):
+    """Best window between two knots of a path: its squared discrepancy, less R, and its offset."""
+    best, best_start = np.inf, 0.0
+    for row in range(len(knots) - 1):
+        room = knots[row + 1] - knots[row] - length
+        if room < 0.0:
+            continue
+        # Where the window's middle is nearest to the mean.
+        steepness, downhill = 0.0, 0.0
+        for channel in range(path.shape[1]):
+            slope = (path[row + 1, channel] - path[row, channel]) * inverse_gap[row]
+            level = path[row, channel] + shift[channel] - mean[channel]
+            steepness += weight[channel] * slope * slope
+            downhill -= weight[channel] * slope * level
+        place = 0.0
+        if not level_free and steepness > 0.0:
+            place = min(max(downhill / steepness - 0.5 * length, 0.0), room)
+        squares, tilts = 0.0, 0.0
+        for channel in range(path.shape[1]):
+            slope = (path[row + 1, channel] - path[row, channel]) * inverse_gap[row]
+            level = path[row, channel] + shift[channel] - mean[channel]
+            level += (place + 0.5 * length) * slope
+            squares += weight[channel] * level * level
+            tilts += weight[channel] * (slope - tilt[channel]) ** 2
+        if level_free:
+            squares = 0.0
+        found = length * (squares + length * length / 12.0 * tilts)
+        if found < best:
+            best, best_start = found, min(knots[row] + place, knots[row + 1] - length)
+    return best, best_start
+
+
+@kernel
+def next_walk(knots, length, row):
+    """Offsets of the windows with a knot inside, from that row's on until none is: (begin, end, row after).
+
+    Each window between them has a knot inside, up to the ends of the path.
+    """
+    last_row = len(knots) - 1
+    begin = max(knots[row] - length, 0.0)
+    while row + 1 < last_row and knots[row + 1] - knots[row] <= length:
+        row += 1
+    return begin, min(knots[row], knots[last_row] - length), row + 1
 
 
 @inlined_kernel
@@ -162,17 +233,71 @@ def end_derivatives(
 
 
 @kernel
-def fill_ends(knots, inverse_gap, energy, begin, column, rows, table, place, ending, starting):
-    """Energy since the row less twice w(S).F1, and less twice w(0).F1, on the pieces of a block."""
+def rows_between(knots, first_row, begin, end):
+    """First and last (exclusive) row of those whose pieces cover [begin, end], looking on from a row."""
+    while knots[first_row + 1] <= begin:
+        first_row += 1
+    last_row = first_row + 2
+    while last_row < len(knots) and knots[last_row - 1] < end:
+        last_row += 1
+    return first_row, last_row
+
+
+@kernel
+def cut_knots(knots, rows, begin, end, out, inverse_gap):
+    """Knots of some rows as times since ``begin``, the first and last moved to the ends of the block.
+
+    Returns the shares at which the first and the last piece are cut.
+    """
     first_row, last_row = rows
-    n_rows = len(knots)
-    integrate_once(knots, inverse_gap, first_row, last_row, table, place, -2.0, ending)
-    integrate_once(knots, inverse_gap, first_row, last_row, table, place + n_rows, -2.0, starting)
-    for row in range(first_row, last_row - 1):
+    n_rows = last_row - first_row
+    out[0] = 0.0
+    for row in range(1, n_rows):
+        knot = min(knots[first_row + row], end) - begin
+        # Knots an ulp apart stay apart.
+        out[row] = max(knot, np.nextafter(out[row - 1], np.inf))
+        inverse_gap[row - 1] = 1.0 / (out[row] - out[row - 1])
+    x, y = knots[first_row], knots[last_row - 2]
+    opening = (begin - x) / (knots[first_row + 1] - x)
+    closing = (end - y) / (knots[last_row - 1] - y)
+    return opening, min(closing, 1.0)
+
+
+@kernel
+def cut_values(values, first, n_rows, cut, out, begin):
+    """Values at the rows of a block, of a function linear between rows."""
+    opening, closing = cut
+    last = first + n_rows - 1
+    out[begin] = values[first] + opening * (values[first + 1] - values[first])
+    for row in range(u(1), u(n_rows - 1)):
+        out[u(begin) + row] = values[u(first) + row]
+    out[begin + n_rows - 1] = values[last - 1] + closing * (values[last] - values[last - 1])
+
+
+@kernel
+def cut_energy(energy, first, n_rows, column, cut, out):
+    """Density of the energy on the pieces of a block, (rows, 1, 3)."""
+    opening, closing = cut
+    for row in range(n_rows - 1):
         e, b, d = (
-            energy[begin + row, column, 0], energy[begin + row, column, 1],
-            energy[begin + row, column, 2],
+            energy[first + row, column, 0], energy[first + row, column, 1],
+            energy[first + row, column, 2],
         )  # fmt: skip
+        x = opening if row == 0 else 0.0
+        share = (closing if row == n_rows - 2 else 1.0) - x
+        out[row, 0, 0] = e + x * (2.0 * b + x * d)
+        out[row, 0, 1] = share * (b + x * d)
+        out[row, 0, 2] = share * share * d
+
+
+@kernel
+def fill_ends(knots, inverse_gap, energy, table, place, ending, starting):
+    """Energy since the row less twice w(S).F1, and less twice w(0).F1, on the pieces of a block."""
+    n_rows = len(knots)
+    integrate_once(knots, inverse_gap, 0, n_rows, table, place, -2.0, ending)
+    integrate_once(knots, inverse_gap, 0, n_rows, table, place + n_rows, -2.0, starting)
+    for row in range(n_rows - 1):
+        e, b, d = energy[row, 0, 0], energy[row, 0, 1], energy[row, 0, 2]
         slope, curve = b * inverse_gap[row], d * inverse_gap[row] * inverse_gap[row] / 3.0
         for polynomials in (ending, starting):
             polynomials[1, row] += e
@@ -194,55 +319,54 @@ def subtract_derivatives(polynomials, rows, times, shift, n_anchors, out):
 
 @kernel
 def search_block(
-    knots, path, inverse_gap, integral, sums, rows, table, n_knots, ending, starting,
-    weight, level_free, constant, length, block_start, block_end, parts, polynomials, best, best_start,
+    knots, path, inverse_gap, integral, sums, table, n_knots, ending, starting, weight, level_free,
+    constant, length, end, parts, polynomials, best,
 ):  # fmt: skip
-    """Walk the offsets of a block, ``parts`` anchors for each stretch.
+    """Walk the offsets 0 to ``end`` of a block, ``parts`` anchors for each stretch.
 
-    Returns the smallest cost below ``best`` and its offset, and how much was lost between anchors.
+    Returns the smallest cost below ``best`` and its place, ``best`` and -1 if there is none, and how much
+    was lost between anchors.
     """
-    first_row, last_row = rows
     n_rows = len(knots)
+    place = -1.0
     spacing = length / (n_knots - 1)
     part = spacing / parts
-    # A knot lies ``phase`` after the lattice point block_start + cell * spacing + residue * part, and
-    # is passed at all later points: one rule for anchors and crossings alike.
-    cell, residue = np.empty(last_row, np.int64), np.empty(last_row, np.int64)
-    phase = np.empty(last_row)
-    for row in range(first_row + 1, last_row - 1):
-        cell[row] = int(np.floor((knots[row] - block_start) / spacing))
-        phase[row] = max(knots[row] - (block_start + cell[row] * spacing), 0.0)
+    # A knot lies ``phase`` after the lattice point cell * spacing + residue * part, and is passed at
+    # all later points: one rule for anchors and crossings alike.
+    cell, residue = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
+    phase = np.empty(n_rows)
+    for row in range(1, n_rows - 1):
+        cell[row] = int(np.floor(knots[row] / spacing))
+        phase[row] = max(knots[row] - cell[row] * spacing, 0.0)
         residue[row] = min(int(phase[row] / part), parts - 1)
-    order = np.argsort(phase[first_row + 1 : last_row - 1])
+    order = np.argsort(phase[1 : n_rows - 1])
     ordered_cell, segment = np.empty(len(order), np.int64), np.zeros(parts + 1, np.int64)
     for item in range(len(order)):
-        row = order[item] + first_row + 1
+        row = order[item] + 1
         order[item] = row
         ordered_cell[item] = cell[row]
         segment[residue[row] + 1] = item + 1
         phase[row] = max(phase[row] - residue[row] * part, 0.0)
     for item in range(parts):
         segment[item + 1] = max(segment[item + 1], segment[item])
-    n_anchors = max(1, int(np.ceil((block_end - block_start) / part)))
+    n_anchors = max(1, int(np.ceil(end / part)))
     lattice_row = np.empty(n_anchors + n_knots * parts + 1, np.int64)
     lattice_time = np.empty(len(lattice_row))
-    row = first_row
+    row = 0
     for point in range(len(lattice_row)):
-        while row + 2 < last_row and cell[row + 1] * parts + residue[row + 1] < point:
+        while row + 2 < n_rows and cell[row + 1] * parts + residue[row + 1] < point:
             row += 1
         lattice_row[point] = row
-        lattice_time[point] = (
-            block_start + (point // parts) * spacing + (point % parts) * part - knots[row]
-        )
+        lattice_time[point] = (point // parts) * spacing + (point % parts) * part - knots[row]
     # The correlation at the anchors, then the whole cost.
     anchors, cost = np.zeros((n_anchors, 4)), np.empty(n_anchors)
     for j in range(n_knots):
-        integrate_twice(knots, inverse_gap, first_row, last_row, table, j * n_rows, polynomials)
+        integrate_twice(knots, inverse_gap, 0, n_rows, table, j * n_rows, polynomials)
         subtract_derivatives(polynomials, lattice_row, lattice_time, j * parts, n_anchors, anchors)
     to_end = (n_knots - 1) * parts
     scale, lost = abs(constant), 0.0
     for anchor in range(n_anchors):
-        origin = block_start + (anchor // parts) * spacing + (anchor % parts) * part
+        origin = (anchor // parts) * spacing + (anchor % parts) * part
         ends = end_derivatives(
             sums, ending, starting, knots, path, integral, weight, level_free, length, origin,
             lattice_row[anchor], lattice_row[anchor + to_end],
@@ -250,11 +374,11 @@ def search_block(
         cost[anchor] = anchors[anchor, 0] + ends[0]
         scale = max(scale, abs(cost[anchor]))
         if cost[anchor] < best:
-            best, best_start = cost[anchor], origin
+            best, place = cost[anchor], origin
     crossings = np.empty(len(order) + 1, np.int64)
     for anchor in range(n_anchors):
-        origin = block_start + (anchor // parts) * spacing + (anchor % parts) * part
-        stretch = min(part, block_end - origin)
+        origin = (anchor // parts) * spacing + (anchor % parts) * part
+        stretch = min(part, end - origin)
         last_stretch = anchor == n_anchors - 1
         left, right = lattice_row[anchor], lattice_row[anchor + to_end]
         # Pass over it if it cannot hold the minimum.
@@ -287,7 +411,7 @@ def search_block(
                 if c0 - reach(c1, c2, c3, e4, width) < best:
                     found, x = minimise_piece(c0, c1, c2, c3, e4, width, best)
                     if x >= 0.0:
-                        best, best_start = found, origin + now + x
+                        best, place = found, origin + now + x
                 q0, q1, q2 = advance(q0, q1, q2, q3, 0.0, width)
                 e0, e1, e2 = advance(e0, e1, e2, e3, e4, width)
                 e3 += width * e4
@@ -312,72 +436,113 @@ def search_block(
                 )  # fmt: skip
         if last_stretch:
             if q0 + e0 < best:
-                best, best_start = q0 + e0, block_end
+                best, place = q0 + e0, end
         else:
             lost = max(lost, abs(q0 - anchors[anchor + 1, 0]))
-    return best, best_start, lost / scale if scale > 0.0 else 0.0
+    return best, place, lost / scale if scale > 0.0 else 0.0
 
 
 @kernel
 def _exact_search(
     queue, knots_of_all, rows, row_offsets, of_knots, lengths, energy, column, level_free,
-    weights, constant, start, slope,
+    weights, constant, shift, mean, tilt, rest, start, slope,
 ):  # fmt: skip
     n_shapelets, n_columns, n_channels = of_knots.shape
     n_knots = n_columns - 2
     longest = longest_path(row_offsets)
+    transposed, inverse_gap = np.empty(longest * n_channels), np.empty(longest)
     table = np.empty(longest * n_columns)
-    polynomials = np.empty((4, longest))
+    # Of a block.
+    times, inverse_gaps = np.empty(longest), np.empty(longest)
+    values, integral = np.empty((longest, n_channels)), np.empty((longest, n_channels))
+    density, contracted = np.empty((longest, 1, 3)), np.empty(longest * n_columns)
     ending, starting = np.empty((4, longest)), np.empty((4, longest))
-    fence, inverse_gap = np.empty(longest), np.empty(longest)
-    all_bins = np.empty(longest * BINS, np.int32)
-    integral = np.empty((longest, n_channels))
+    polynomials = np.empty((4, longest))
     terms, sums = np.empty(longest), np.empty((2, 2, longest))
-    transposed = np.empty(longest * n_channels)
     for series in items_of(queue):
         begin, end = row_offsets[series], row_offsets[series + 1]
         knots, path = knots_of_all[begin:end], rows[begin:end]
         n_rows = end - begin
         start[series], slope[series] = 0.0, 0.0
-        if n_rows == 1:
-            continue
-        bins = all_bins[: n_rows * BINS]
-        prepare_rows(knots, path, inverse_gap, fence, bins, integral, transposed)
+        for row in range(n_rows - 1):
+            inverse_gap[row] = 1.0 / (knots[row + 1] - knots[row])
+        transpose(path, transposed)
         for k in range(n_shapelets):
             length = lengths[k]
             final = knots[n_rows - 1] - length
             if final <= 0.0:
                 continue
+            weight = weights[min(k, len(weights) - 1)]
+            best, best_start = match_lines(
+                knots,
+                path,
+                inverse_gap,
+                shift[series],
+                weight,
+                level_free[k],
+                length,
+                mean[k],
+                tilt[k],
+            )
+            best += rest[k] - constant[series, k]
             contract_channels(transposed, of_knots[k], n_rows, table)
-            integrate_density(knots, energy, begin, column[k], terms, sums)
-            for row in range(n_rows - 1):
-                terms[row] = energy[begin + row, column[k], 2] * inverse_gap[row]
-            running_sum(terms, n_rows - 1, sums, 1)  # of |A f'|^2
-            best, best_start = np.inf, 0.0
-            block_start, first_row = 0.0, 0
-            while block_start < final:
+            walk_end, row, first_row = 0.0, 1, 0
+            block_end = 0.0
+            while True:
+                if block_end >= walk_end:
+                    if row >= n_rows - 1:
+                        break
+                    block_end, walk_end, row = next_walk(knots, length, row)
+                    continue
+                block_start = block_end
                 block_end = block_start + BLOCK_LENGTHS * length
-                if block_end + 0.5 * length > final:
-                    block_end = final
-                first_row, last_row = block_rows(knots, first_row, block_start, block_end + length)
+                if block_end + 0.5 * length > walk_end:
+                    block_end = walk_end
+                first_row, last_row = rows_between(
+                    knots, first_row, block_start, block_end + length
+                )
+                size = last_row - first_row
+                cut = cut_knots(
+                    knots,
+                    (first_row, last_row),
+                    block_start,
+                    block_end + length,
+                    times,
+                    inverse_gaps,
+                )
+                for j in range(n_columns):
+                    cut_values(table, j * n_rows + first_row, size, cut, contracted, j * size)
+                if level_free[k]:
+                    for channel in range(n_channels):
+                        cut_values(path[:, channel], first_row, size, cut, values[:, channel], 0)
+                    integrate_rows(times[:size], values, integral)
+                cut_energy(energy, begin + first_row, size, column[k], cut, density)
+                integrate_density(times[:size], density, 0, 0, terms, sums)
+                for piece in range(size - 1):
+                    terms[piece] = density[piece, 0, 2] * inverse_gaps[piece]
+                running_sum(terms, size - 1, sums, 1)  # of |A f'|^2
                 fill_ends(
-                    knots, inverse_gap, energy, begin, column[k], (first_row, last_row), table,
-                    n_knots * n_rows, ending, starting,
-                )  # fmt: skip
+                    times[:size],
+                    inverse_gaps,
+                    density,
+                    contracted,
+                    n_knots * size,
+                    ending,
+                    starting,
+                )
                 # About as many crossings between two anchors as an anchor costs.
                 share = length / (n_knots - 1) / (block_end - block_start + length)
-                parts = 1 + int((last_row - first_row) * share / 2.0)
+                parts = 1 + int(size * share / 2.0)
                 for _ in range(MAX_ROUNDS):
-                    found, found_start, lost = search_block(
-                        knots, path, inverse_gap, integral, sums, (first_row, last_row),
-                        table, n_knots, ending, starting, weights[min(k, len(weights) - 1)],
-                        level_free[k], constant[series, k], length, block_start, block_end, parts,
-                        polynomials, best, best_start,
+                    found, place, lost = search_block(
+                        times[:size], values, inverse_gaps, integral, sums, contracted, n_knots,
+                        ending, starting, weight, level_free[k], constant[series, k], length,
+                        block_end - block_start, parts, polynomials, best,
                     )  # fmt: skip
                     if lost <= TOLERANCE:
                         break
                     parts *= 8
-                best, best_start = found, found_start
-                block_start = block_end
+                if place >= 0.0:
+                    best, best_start = found, min(block_start + place, block_end)
             start[series, k] = min(best_start, final)
             slope[series, k] = -1.0 if best_start >= final else 0.0

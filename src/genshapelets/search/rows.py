@@ -94,6 +94,15 @@ def integrate_density(knots, energy, begin, column, terms, sums):
 
 
 @kernel
+def transpose(path, out):
+    """Write a path channel by channel."""
+    n_rows, n_channels = path.shape
+    for row in range(n_rows):
+        for channel in range(n_channels):
+            out[channel * n_rows + row] = path[row, channel]
+
+
+@kernel
 def prepare_rows(knots, path, inverse_gap, fence, bins, integral, transposed):
     """Fill what the search needs of a path; returns the scale of the bins."""
     n_rows, n_channels = path.shape
@@ -104,7 +113,5 @@ def prepare_rows(knots, path, inverse_gap, fence, bins, integral, transposed):
     scale = len(bins) / knots[n_rows - 1]
     fill_bins(fence, scale, bins)
     integrate_rows(knots, path, integral)
-    for row in range(n_rows):
-        for channel in range(n_channels):
-            transposed[channel * n_rows + row] = path[row, channel]
+    transpose(path, transposed)
     return scale
