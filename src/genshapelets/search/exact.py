@@ -7,12 +7,12 @@ line nearest to w and R its squared discrepancy from w,
 
 whose minimum over the windows on this line is at hand (if level-free the first term drops out).
 
-Elsewhere, where a knot of the path lies inside the window, the squared discrepancy is a piecewise
-polynomial in the offset s: cubic (quartic if level-free) between the places t_i - u_j where a knot of the
-path meets a knot of the shapelet. Walk them in order, carrying the derivatives in s along, and take each
-piece's minimum in closed form. So the walks together are never longer than the path has knots, times S,
-however short the shapelet. They are made in blocks of a few lengths, each on its own part of the path,
-cut out and with times since its start: digits go to what a window sees.
+Elsewhere a knot of the path lies inside the window, and the squared discrepancy is a piecewise
+polynomial in the offset s: cubic (quartic if level-free) between the places t_i - u_j where a knot of
+the path meets a knot of the shapelet. Walk them in order, carrying the derivatives in s along, and take
+each piece's minimum in closed form. All walks together are no longer than S times the number of the
+path's knots, however short the shapelet. They go in blocks of a few lengths, each on its own part of
+the path, cut out and with times since its start, so that digits go to what a window sees.
 
 The shapelet's knots are evenly spaced, so in any stretch of s as long as their spacing each path knot
 meets at most one of them, and the order in which they meet is the same in every stretch: sort once, by
@@ -22,7 +22,7 @@ Only the correlation is carried along; whatever depends on the window's two ends
 afresh when a knot passes one of them. The correlation is computed afresh at anchors, the starts of
 every stretch or of equal parts of it. What was carried to an anchor is compared with what is computed
 there: if too much was lost on the way (observations very close together have steep slopes), the block
-is walked again with more anchors.
+is walked again with more anchors, as long as that helps.
 
 A stretch is passed over if it cannot hold the minimum: moving a window by r changes the discrepancy by
 at most r times the L2 norm of f' over all it moves through.
@@ -63,17 +63,18 @@ def search_exact(problem: L2Problem) -> Offsets:
 
 
 def nearest_lines(problem: L2Problem) -> tuple[Array, Array, Array]:
-    """m and b of the straight line nearest to each centred shapelet, and R, as defined above."""
+    """Of the straight line nearest to each centred shapelet: m and b as above, and R."""
     w, lengths = problem.centred_shapelets, problem.lengths
-    u = np.linspace(-0.5, 0.5, w.shape[1])[:, None]  # times the length: the time since the middle
+    time = np.linspace(-0.5, 0.5, w.shape[1])[:, None]  # since the middle, in lengths
     share = 1.0 / (w.shape[1] - 1)
-    p, q, before, after = w[:, :-1], w[:, 1:], u[:-1], u[1:]
+    p, q, before, after = w[:, :-1], w[:, 1:], time[:-1], time[1:]
     mean = (p + q).sum(axis=1) * share / 2
-    tilt = ((2 * p + q) * before + (p + 2 * q) * after).sum(axis=1) * share / 6 * 12
-    rest = w - mean[:, None] - tilt[:, None] * u
+    tilt = ((2 * p + q) * before + (p + 2 * q) * after).sum(axis=1) * share * 2
+    rest = w - mean[:, None] - tilt[:, None] * time
     p, q = rest[:, :-1], rest[:, 1:]
-    squares = (p * p + p * q + q * q).sum(axis=1) * share / 3
-    return mean, tilt / lengths[:, None], lengths * (squares * problem.weights).sum(axis=1)
+    with np.errstate(over="ignore"):
+        squares = (p * p + p * q + q * q).sum(axis=1) * share / 3
+        return mean, tilt / lengths[:, None], lengths * (squares * problem.weights).sum(axis=1)
 
 
 @kernel
@@ -111,9 +112,9 @@ def match_lines(knots, path, inverse_gap, shift, weight, level_free, length, mea
 
 @kernel
 def next_walk(knots, length, row):
-    """Offsets of the windows with a knot inside, from that row's on until none is: (begin, end, row after).
+    """First and last offset of the windows that hold this row's knot or, next to those, a later one's.
 
-    Each window between them has a knot inside, up to the ends of the path.
+    Returns the row of the first knot they do not hold, too.
     """
     last_row = len(knots) - 1
     begin = max(knots[row] - length, 0.0)
@@ -233,34 +234,21 @@ def end_derivatives(
 
 
 @kernel
-def rows_between(knots, first_row, begin, end):
-    """First and last (exclusive) row of those whose pieces cover [begin, end], looking on from a row."""
-    while knots[first_row + 1] <= begin:
-        first_row += 1
-    last_row = first_row + 2
-    while last_row < len(knots) and knots[last_row - 1] < end:
-        last_row += 1
-    return first_row, last_row
+def cut_knots(knots, first_row, last_row, begin, end, out, inverse_gap):
+    """Times since ``begin`` of the rows first_row..last_row, the first moved to it, the last to ``end``.
 
-
-@kernel
-def cut_knots(knots, rows, begin, end, out, inverse_gap):
-    """Knots of some rows as times since ``begin``, the first and last moved to the ends of the block.
-
-    Returns the shares at which the first and the last piece are cut.
+    Returns at which shares of their pieces these two come to lie.
     """
-    first_row, last_row = rows
-    n_rows = last_row - first_row
     out[0] = 0.0
-    for row in range(1, n_rows):
-        knot = min(knots[first_row + row], end) - begin
-        # Knots an ulp apart stay apart.
-        out[row] = max(knot, np.nextafter(out[row - 1], np.inf))
+    for row in range(1, last_row - first_row + 1):
+        time = min(knots[first_row + row], end) - begin
+        out[row] = max(time, np.nextafter(out[row - 1], np.inf))  # an ulp apart they stay apart
         inverse_gap[row - 1] = 1.0 / (out[row] - out[row - 1])
-    x, y = knots[first_row], knots[last_row - 2]
-    opening = (begin - x) / (knots[first_row + 1] - x)
-    closing = (end - y) / (knots[last_row - 1] - y)
-    return opening, min(closing, 1.0)
+    left, right = knots[first_row], knots[last_row - 1]
+    return (
+        (begin - left) / (knots[first_row + 1] - left),
+        min((end - right) / (knots[last_row] - right), 1.0),
+    )
 
 
 @kernel
@@ -288,6 +276,51 @@ def cut_energy(energy, first, n_rows, column, cut, out):
         out[row, 0, 0] = e + x * (2.0 * b + x * d)
         out[row, 0, 1] = share * (b + x * d)
         out[row, 0, 2] = share * share * d
+
+
+@kernel
+def new_block(n_rows, n_columns, n_channels):
+    """Room for what `cut_block` fills."""
+    return (
+        np.empty(n_rows), np.empty(n_rows), np.empty(n_rows * n_columns), np.empty((2, 2, n_rows)),
+        np.empty((4, n_rows)), np.empty((4, n_rows)),
+        np.empty((n_rows, n_channels)), np.empty((n_rows, n_channels)),
+    )  # fmt: skip
+
+
+@kernel
+def cut_block(
+    knots, path, energy, column, table, n_columns, level_free, first_row, begin, end, density, terms,
+    block,
+):  # fmt: skip
+    """Cut the part between two times out of a path, looking for its first row from a row on.
+
+    Fills the block: times since ``begin``, the gaps' inverses, the table, running integrals of energy
+    and |A f'|^2, `fill_ends`, values and their integral (if level-free). Returns its first and last row.
+    """
+    times, inverse_gap, cut_table, sums, ending, starting, values, integral = block
+    while knots[first_row + 1] <= begin:
+        first_row += 1
+    last_row = first_row + 1
+    while last_row + 1 < len(knots) and knots[last_row] < end:
+        last_row += 1
+    n_rows = last_row - first_row + 1
+    times = times[:n_rows]
+    cut = cut_knots(knots, first_row, last_row, begin, end, times, inverse_gap)
+    for j in range(n_columns):
+        cut_values(table, j * len(knots) + first_row, n_rows, cut, cut_table, j * n_rows)
+    cut_energy(energy, first_row, n_rows, column, cut, density)
+    integrate_density(times, density, 0, 0, terms, sums)
+    for row in range(n_rows - 1):
+        terms[row] = density[row, 0, 2] * inverse_gap[row]
+    running_sum(terms, n_rows - 1, sums, 1)
+    place = (n_columns - 2) * n_rows
+    fill_ends(times, inverse_gap, density, cut_table, place, ending, starting)
+    if level_free:
+        for channel in range(path.shape[1]):
+            cut_values(path[:, channel], first_row, n_rows, cut, values[:, channel], 0)
+        integrate_rows(times, values, integral)
+    return first_row, last_row
 
 
 @kernel
@@ -319,15 +352,14 @@ def subtract_derivatives(polynomials, rows, times, shift, n_anchors, out):
 
 @kernel
 def search_block(
-    knots, path, inverse_gap, integral, sums, table, n_knots, ending, starting, weight, level_free,
-    constant, length, end, parts, polynomials, best,
-):  # fmt: skip
+    block, n_rows, n_knots, weight, level_free, constant, length, end, parts, polynomials, best
+):
     """Walk the offsets 0 to ``end`` of a block, ``parts`` anchors for each stretch.
 
-    Returns the smallest cost below ``best`` and its place, ``best`` and -1 if there is none, and how much
-    was lost between anchors.
+    Returns the smallest cost below ``best`` and its place (-1 if there is none), and how much was lost
+    between anchors.
     """
-    n_rows = len(knots)
+    knots, inverse_gap, table, sums, ending, starting, path, integral = block
     place = -1.0
     spacing = length / (n_knots - 1)
     part = spacing / parts
@@ -443,6 +475,35 @@ def search_block(
 
 
 @kernel
+def walk_block(
+    block, n_rows, n_knots, weight, level_free, constant, length, end, polynomials, best
+):
+    """Walk a block, with as many anchors as it takes, for a cost below ``best``: it and its place."""
+    # About as many crossings between two anchors as an anchor costs.
+    parts = 1 + int(n_rows * (length / (n_knots - 1) / (end + length)) / 2.0)
+    lost_before = np.inf
+    for _ in range(MAX_ROUNDS):
+        found, place, lost = search_block(
+            block,
+            n_rows,
+            n_knots,
+            weight,
+            level_free,
+            constant,
+            length,
+            end,
+            parts,
+            polynomials,
+            best,
+        )
+        if lost <= TOLERANCE or lost > 0.5 * lost_before:
+            break
+        lost_before = lost
+        parts *= 8
+    return found, place
+
+
+@kernel
 def _exact_search(
     queue, knots_of_all, rows, row_offsets, of_knots, lengths, energy, column, level_free,
     weights, constant, shift, mean, tilt, rest, start, slope,
@@ -452,16 +513,15 @@ def _exact_search(
     longest = longest_path(row_offsets)
     transposed, inverse_gap = np.empty(longest * n_channels), np.empty(longest)
     table = np.empty(longest * n_columns)
-    # Of a block.
-    times, inverse_gaps = np.empty(longest), np.empty(longest)
-    values, integral = np.empty((longest, n_channels)), np.empty((longest, n_channels))
-    density, contracted = np.empty((longest, 1, 3)), np.empty(longest * n_columns)
-    ending, starting = np.empty((4, longest)), np.empty((4, longest))
-    polynomials = np.empty((4, longest))
-    terms, sums = np.empty(longest), np.empty((2, 2, longest))
+    block = new_block(longest, n_columns, n_channels)
+    density, terms, polynomials = (
+        np.empty((longest, 1, 3)),
+        np.empty(longest),
+        np.empty((4, longest)),
+    )
     for series in items_of(queue):
         begin, end = row_offsets[series], row_offsets[series + 1]
-        knots, path = knots_of_all[begin:end], rows[begin:end]
+        knots, path, own_energy = knots_of_all[begin:end], rows[begin:end], energy[begin:end]
         n_rows = end - begin
         start[series], slope[series] = 0.0, 0.0
         for row in range(n_rows - 1):
@@ -486,63 +546,23 @@ def _exact_search(
             )
             best += rest[k] - constant[series, k]
             contract_channels(transposed, of_knots[k], n_rows, table)
-            walk_end, row, first_row = 0.0, 1, 0
-            block_end = 0.0
-            while True:
-                if block_end >= walk_end:
-                    if row >= n_rows - 1:
-                        break
-                    block_end, walk_end, row = next_walk(knots, length, row)
-                    continue
-                block_start = block_end
-                block_end = block_start + BLOCK_LENGTHS * length
-                if block_end + 0.5 * length > walk_end:
-                    block_end = walk_end
-                first_row, last_row = rows_between(
-                    knots, first_row, block_start, block_end + length
-                )
-                size = last_row - first_row
-                cut = cut_knots(
-                    knots,
-                    (first_row, last_row),
-                    block_start,
-                    block_end + length,
-                    times,
-                    inverse_gaps,
-                )
-                for j in range(n_columns):
-                    cut_values(table, j * n_rows + first_row, size, cut, contracted, j * size)
-                if level_free[k]:
-                    for channel in range(n_channels):
-                        cut_values(path[:, channel], first_row, size, cut, values[:, channel], 0)
-                    integrate_rows(times[:size], values, integral)
-                cut_energy(energy, begin + first_row, size, column[k], cut, density)
-                integrate_density(times[:size], density, 0, 0, terms, sums)
-                for piece in range(size - 1):
-                    terms[piece] = density[piece, 0, 2] * inverse_gaps[piece]
-                running_sum(terms, size - 1, sums, 1)  # of |A f'|^2
-                fill_ends(
-                    times[:size],
-                    inverse_gaps,
-                    density,
-                    contracted,
-                    n_knots * size,
-                    ending,
-                    starting,
-                )
-                # About as many crossings between two anchors as an anchor costs.
-                share = length / (n_knots - 1) / (block_end - block_start + length)
-                parts = 1 + int(size * share / 2.0)
-                for _ in range(MAX_ROUNDS):
-                    found, place, lost = search_block(
-                        times[:size], values, inverse_gaps, integral, sums, contracted, n_knots,
-                        ending, starting, weight, level_free[k], constant[series, k], length,
-                        block_end - block_start, parts, polynomials, best,
+            row, first_row = 1, 0
+            while row < n_rows - 1:
+                block_start, walk_end, row = next_walk(knots, length, row)
+                while block_start < walk_end:
+                    block_end = block_start + BLOCK_LENGTHS * length
+                    if block_end + 0.5 * length > walk_end:
+                        block_end = walk_end
+                    first_row, last_row = cut_block(
+                        knots, path, own_energy, column[k], table, n_columns, level_free[k], first_row,
+                        block_start, block_end + length, density, terms, block,
                     )  # fmt: skip
-                    if lost <= TOLERANCE:
-                        break
-                    parts *= 8
-                if place >= 0.0:
-                    best, best_start = found, min(block_start + place, block_end)
+                    found, place = walk_block(
+                        block, last_row - first_row + 1, n_knots, weight, level_free[k],
+                        constant[series, k], length, block_end - block_start, polynomials, best,
+                    )  # fmt: skip
+                    if place >= 0.0:
+                        best, best_start = found, min(block_start + place, block_end)
+                    block_start = block_end
             start[series, k] = min(best_start, final)
             slope[series, k] = -1.0 if best_start >= final else 0.0

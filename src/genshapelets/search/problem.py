@@ -79,10 +79,12 @@ class L2Problem:
         spacing = self.lengths / (self.shapelets.shape[1] - 1)
         w, weighted = self.centred_shapelets, self.shapelets
         p, q = w[:, :-1], w[:, 1:]
-        energy = (weighted[:, :-1] * (p + q) + weighted[:, 1:] * q).sum(axis=(1, 2)) * spacing / 3
         integral = (weighted[:, :-1] + weighted[:, 1:]).sum(axis=1) * spacing[:, None] / 2
-        level = self.lengths * (self.shift**2 @ self.weights.T) - 2 * self.shift @ integral.T
-        return energy + np.where(self.level_free, 0.0, level)
+        with np.errstate(over="ignore", invalid="ignore"):  # a square too large is infinite
+            squares = weighted[:, :-1] * (p + q) + weighted[:, 1:] * q
+            energy = squares.sum(axis=(1, 2)) * spacing / 3
+            level = self.lengths * (self.shift**2 @ self.weights.T) - 2 * self.shift @ integral.T
+            return energy + np.where(self.level_free, 0.0, level)
 
 
 def pose_l2(

@@ -28,7 +28,7 @@ def l2_distance(
     own = np.linspace(0.0, length, shapelet.shape[1])
     inside = knots[(knots > s) & (knots < s + length)] - s
     nodes = np.union1d(own, inside)
-    f = np.stack([np.interp(s + nodes, knots, channel) for channel in path])
+    f = np.stack([np.interp(nodes, knots - s, channel) for channel in path])
     w = np.stack([np.interp(nodes, own, channel) for channel in shapelet])
     width, r = np.diff(nodes), f - w
     if level_free:
