@@ -38,6 +38,7 @@ from genshapelets.search import begin_search
 from genshapelets.search.compiled import search_compiled
 from genshapelets.search.convolution import begin_convolution, correlate_windows
 from genshapelets.search.corners import group_of_corners
+from genshapelets.search.exact import next_walk
 from genshapelets.search.fourier import fast_period, roots_of_unity, transform_columns
 from genshapelets.search.problem import pose_l2
 from genshapelets.search.reference import grid, l2_distance
@@ -499,6 +500,138 @@ def test_exact_search_finds_a_shapelet_between_the_offsets_of_a_grid():
     assert matches.start.item() == pytest.approx(1 / 3, abs=1e-7)
     assert matches.discrepancy.item() < 1e-7
     assert matches.backend == "compiled"
+
+
+def best_of_pieces(transform, paths, i, k):
+    """Smallest distance of all: its square is a quartic between any two meetings of knots."""
+    values, lengths, metrics, level_free = parameters_of(transform)
+    rows = slice(paths.row_offsets[i], paths.row_offsets[i + 1])
+    knots, path, room = paths.knots[rows], paths.values[rows].T, paths.spans[i] - lengths[k]
+
+    def distance(s):
+        return l2_distance(knots, path, s, values[k], lengths[k], metrics[k], bool(level_free[k]))
+
+    meetings = np.subtract.outer(knots, np.linspace(0.0, lengths[k], values.shape[2])).ravel()
+    edges = np.unique(np.clip(np.append(meetings, [0.0, room]), 0.0, room))
+    tried = [*edges]
+    for a, b in itertools.pairwise(edges):
+        points = 0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, 5))
+        squares = [distance(a + x * (b - a)) ** 2 for x in points]
+        quartic = np.polynomial.Polynomial.fit(points, squares, 4, domain=[0, 1])
+        flat = quartic.deriv().roots()
+        flat = flat[(abs(flat.imag) < 1e-6) & (flat.real > 0.0) & (flat.real < 1.0)].real
+        tried += [*(a + flat * (b - a))]
+    return min(distance(s) for s in tried)
+
+
+def assert_best_of_pieces(transform, series, rtol=1e-9):
+    paths = as_paths(series)
+    matches = transform(paths)
+    got = matches.discrepancy.detach().numpy()
+    np.testing.assert_allclose(
+        got, distances_at(transform, paths, matches.start.numpy()), rtol=rtol
+    )
+    want = [
+        [best_of_pieces(transform, paths, i, k) for k in range(got.shape[1])]
+        for i in range(len(got))
+    ]
+    np.testing.assert_allclose(got, want, rtol=rtol)
+
+
+@levels
+@metrics
+@pytest.mark.parametrize("kind", ["irregular", "regular"])
+def test_exact_search_of_short_shapelets(kind, metric, per_shapelet, level_free):
+    """Shorter than most gaps between observations, or than all of them."""
+    rng = np.random.default_rng(27)
+    series = SERIES[kind](rng, n_series=1, n_times=(9, 12))
+    transform = make_transform(
+        rng, n_shapelets=4, n_knots=4, lengths=series.spans[0] * np.array([1e-5, 1e-3, 0.02, 0.15]),
+        metric=metric, per_shapelet=per_shapelet, level_free=level_free, search="exact",
+    )  # fmt: skip
+    assert_best_of_pieces(transform, series)
+
+
+@pytest.mark.parametrize("level_free", [False, True])
+def test_exact_search_of_short_shapelets_with_many_knots(level_free):
+    rng = np.random.default_rng(28)
+    series = irregular(rng, n_series=1, n_times=(6, 7), missing=0.0)
+    transform = make_transform(
+        rng, n_shapelets=2, n_knots=50, lengths=[1e-4, 1.0], level_free=level_free, search="exact"
+    )
+    assert_best_of_pieces(transform, series)
+
+
+@pytest.mark.parametrize("level_free", [False, True])
+def test_exact_search_of_short_shapelets_among_close_observations(level_free):
+    rng = np.random.default_rng(29)
+    gaps = np.where(
+        np.arange(12) % 3 == 2, rng.exponential(size=12), 10.0 ** rng.uniform(-9, -4, 12)
+    )
+    series = RaggedSeries.from_arrays([rng.normal(size=(2, 12))], [gaps.cumsum()])
+    transform = make_transform(
+        rng, n_shapelets=3, lengths=[1e-5, 1e-3, 0.5], level_free=level_free, search="exact"
+    )
+    assert_best_of_pieces(transform, series)
+
+
+def test_exact_search_on_one_straight_line():
+    # f = t on [0, 10] and a constant: the window's middle lies on it, int (t - 1/4)^2 = (1/2)^3 / 12.
+    transform = GeneralisedShapeletTransform.from_shapelets(
+        [[[3.0, 3.0, 3.0]], [[-1.0, -1.0, -1.0]], [[11.0, 11.0, 11.0]]], [0.5] * 3, search="exact"
+    )
+    matches = transform(RaggedSeries.from_arrays([[[0.0, 10.0]]], [[0.0, 10.0]]))
+    assert matches.start.tolist() == [[pytest.approx(2.75, rel=1e-12), 0.0, 9.5]]
+    # Out of reach: the middle is 5/4 away at both ends.
+    want = np.sqrt([1 / 96, 1 / 96 + 25 / 32, 1 / 96 + 25 / 32])
+    np.testing.assert_allclose(matches.discrepancy.detach()[0], want, rtol=1e-6)
+
+
+@pytest.mark.parametrize("level_free", [False, True])
+@pytest.mark.parametrize("length", [1e-9, 1e-12, 1e-15, 1e-25])
+def test_exact_search_of_a_shapelet_next_to_nothing(length, level_free):
+    """What is left of the discrepancy is the distance of a point of the path from the mean."""
+    rng = np.random.default_rng(31)
+    series = irregular(rng, n_series=2, missing=0.0)
+    transform = make_transform(
+        rng,
+        n_shapelets=2,
+        lengths=[length] * 2,
+        metric="none",
+        level_free=level_free,
+        search="exact",
+    )
+    paths, values = as_paths(series), parameters_of(transform)[0]
+    mean = values.mean(axis=2) - (values[..., 0] + values[..., -1]) / 2 / values.shape[2]
+    mean = mean * values.shape[2] / (values.shape[2] - 1)
+    p, q = (values[..., part] - mean[..., None] for part in (slice(-1), slice(1, None)))
+    want = np.tile((p * p + p * q + q * q).mean(axis=2).sum(axis=1) / 3, (2, 1))
+    for i, k in itertools.product(range(2), range(2)):
+        path = paths.values[paths.row_offsets[i] : paths.row_offsets[i + 1]] - mean[k]
+        rise = np.diff(path, axis=0)
+        share = np.clip(-(path[:-1] * rise).sum(axis=1) / (rise**2).sum(axis=1), 0.0, 1.0)
+        nearest = ((path[:-1] + share[:, None] * rise) ** 2).sum(axis=1).min()
+        want[i, k] += 0.0 if level_free else nearest
+    got = transform(paths).discrepancy.detach().numpy()
+    np.testing.assert_allclose(got, np.sqrt(length * want), rtol=1e-6)
+
+
+@pytest.mark.parametrize("length", [1e-12, 1e-3, 0.1, 1.0, 9.0])
+def test_walks_are_where_a_window_holds_a_knot(length):
+    rng = np.random.default_rng(32)
+    knots = np.concatenate([[0.0], np.sort(rng.uniform(0.0, 10.0, 30)), [10.0]])
+    walks, row = [], 1
+    while row < len(knots) - 1:
+        begin, end, row = next_walk(knots, length, row)
+        walks.append((begin, end))
+    begins, ends = np.array(walks).T
+    assert begins[0] >= 0.0 and ends[-1] <= 10.0 - length
+    assert (begins <= ends).all() and (ends[:-1] < begins[1:]).all()
+    assert (ends - begins).sum() <= 30 * length * (1 + 1e-2)  # a length of some hundred ulps
+    tried = np.append(rng.uniform(0.0, 10.0 - length, 300), knots[1:-1] - 0.5 * length)
+    for s in tried[(tried >= 0.0) & (tried <= 10.0 - length)]:
+        inside = ((knots > s) & (knots < s + length)).any()
+        assert inside == ((begins < s) & (s < ends)).any() or s in (0.0, 10.0 - length)
 
 
 @pytest.mark.parametrize("backend", ["convolution", "fft", "reference"])

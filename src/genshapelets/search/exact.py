@@ -72,7 +72,7 @@ def nearest_lines(problem: L2Problem) -> tuple[Array, Array, Array]:
     tilt = ((2 * p + q) * before + (p + 2 * q) * after).sum(axis=1) * share * 2
     rest = w - mean[:, None] - tilt[:, None] * time
     p, q = rest[:, :-1], rest[:, 1:]
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         squares = (p * p + p * q + q * q).sum(axis=1) * share / 3
         return mean, tilt / lengths[:, None], lengths * (squares * problem.weights).sum(axis=1)
 
