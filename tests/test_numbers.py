@@ -216,6 +216,17 @@ def test_a_spike_before_the_match(kind, spike):
     assert (transform(series).discrepancy.detach().numpy() <= on_grid * (1 + 1e-6)).all()
 
 
+@searches
+@kinds
+@pytest.mark.filterwarnings("error")
+def test_values_whose_squares_overflow(kind, search):
+    rng = np.random.default_rng(9)
+    series = RaggedSeries.from_arrays(1e300 * rng.normal(size=(2, 1, 30)), times_of(kind, 30))
+    for level_free in (False, True):
+        transform = make(1e300 * rng.normal(size=(3, 1, 5)), [4.0] * 3, level_free, search=search)
+        assert (transform(series).discrepancy == torch.inf).all()
+
+
 @kinds
 def test_times_far_from_zero(kind):
     rng = np.random.default_rng(6)
