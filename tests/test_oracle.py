@@ -38,8 +38,8 @@ from genshapelets.search import begin_search
 from genshapelets.search.compiled import search_compiled
 from genshapelets.search.convolution import begin_convolution, correlate_windows
 from genshapelets.search.corners import group_of_corners
-from genshapelets.search.exact import next_walk
 from genshapelets.search.fourier import fast_period, roots_of_unity, transform_columns
+from genshapelets.search.lines import next_walk
 from genshapelets.search.problem import pose_l2
 from genshapelets.search.reference import grid, l2_distance
 from genshapelets.search.spectra import (

@@ -1,18 +1,12 @@
 """The true minimum over continuous offsets.
 
-A window between two knots of the path sees a straight line, f_i + v t. With m + b (t - S/2) the straight
-line nearest to w and R its squared discrepancy from w,
-
-    int |A(f - w)|^2 = S |A(f(s + S/2) - m)|^2 + S^3/12 |A(v - b)|^2 + R,
-
-whose minimum over the windows on this line is at hand (if level-free the first term drops out).
+Windows between two knots of the path see a straight line: their best is at hand (`lines`).
 
 Elsewhere a knot of the path lies inside the window, and the squared discrepancy is a piecewise
 polynomial in the offset s: cubic (quartic if level-free) between the places t_i - u_j where a knot of
 the path meets a knot of the shapelet. Walk them in order, carrying the derivatives in s along, and take
 each piece's minimum in closed form. All walks together are no longer than S times the number of the
-path's knots, however short the shapelet. They go in blocks of a few lengths, each on its own part of
-the path, cut out and with times since its start, so that digits go to what a window sees.
+path's knots, however short the shapelet. They go in blocks of a few lengths (`blocks`).
 
 The shapelet's knots are evenly spaced, so in any stretch of s as long as their spacing each path knot
 meets at most one of them, and the order in which they meet is the same in every stretch: sort once, by
@@ -35,11 +29,13 @@ import torch
 
 from ..offsets import FREE, Offsets
 from ..parallel import inlined_kernel, items_of, kernel, one_blas_thread, run_together, u
-from ..paths import Array, longest_path
-from .knots import BLOCK_LENGTHS, contract_channels, integrate_once, integrate_twice, knot_weights
+from ..paths import longest_path
+from .blocks import cut_block, new_block
+from .knots import BLOCK_LENGTHS, contract_channels, integrate_twice, knot_weights
+from .lines import match_lines, nearest_lines, next_walk
 from .problem import L2Problem
-from .rows import integrate_density, integrate_rows, transpose
-from .sums import running_sum, sum_between
+from .rows import transpose
+from .sums import sum_between
 
 SLACK = 1e-9  # of the squared discrepancy: keeps rounding from passing over the minimum
 TOLERANCE = 1e-11  # of the cost's scale: how much may be lost between two anchors
@@ -60,67 +56,6 @@ def search_exact(problem: L2Problem) -> Offsets:
         )  # fmt: skip
     index = torch.full(shape, FREE)
     return Offsets(torch.from_numpy(start), torch.from_numpy(slope), index, "compiled")
-
-
-def nearest_lines(problem: L2Problem) -> tuple[Array, Array, Array]:
-    """Of the straight line nearest to each centred shapelet: m and b as above, and R."""
-    w, lengths = problem.centred_shapelets, problem.lengths
-    time = np.linspace(-0.5, 0.5, w.shape[1])[:, None]  # since the middle, in lengths
-    share = 1.0 / (w.shape[1] - 1)
-    p, q, before, after = w[:, :-1], w[:, 1:], time[:-1], time[1:]
-    mean = (p + q).sum(axis=1) * share / 2
-    tilt = ((2 * p + q) * before + (p + 2 * q) * after).sum(axis=1) * share * 2
-    rest = w - mean[:, None] - tilt[:, None] * time
-    p, q = rest[:, :-1], rest[:, 1:]
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = (p * p + p * q + q * q).sum(axis=1) * share / 3
-        return mean, tilt / lengths[:, None], lengths * (squares * problem.weights).sum(axis=1)
-
-
-@kernel
-def match_lines(knots, path, inverse_gap, shift, weight, level_free, length, mean, tilt):
-    """Best window between two knots of a path: its squared discrepancy, less R, and its offset."""
-    best, best_start = np.inf, 0.0
-    for row in range(len(knots) - 1):
-        room = knots[row + 1] - knots[row] - length
-        if room < 0.0:
-            continue
-        # Where the window's middle is nearest to the mean.
-        steepness, downhill = 0.0, 0.0
-        for channel in range(path.shape[1]):
-            slope = (path[row + 1, channel] - path[row, channel]) * inverse_gap[row]
-            level = path[row, channel] + shift[channel] - mean[channel]
-            steepness += weight[channel] * slope * slope
-            downhill -= weight[channel] * slope * level
-        place = 0.0
-        if not level_free and steepness > 0.0:
-            place = min(max(downhill / steepness - 0.5 * length, 0.0), room)
-        squares, tilts = 0.0, 0.0
-        for channel in range(path.shape[1]):
-            slope = (path[row + 1, channel] - path[row, channel]) * inverse_gap[row]
-            level = path[row, channel] + shift[channel] - mean[channel]
-            level += (place + 0.5 * length) * slope
-            squares += weight[channel] * level * level
-            tilts += weight[channel] * (slope - tilt[channel]) ** 2
-        if level_free:
-            squares = 0.0
-        found = length * (squares + length * length / 12.0 * tilts)
-        if found < best:
-            best, best_start = found, min(knots[row] + place, knots[row + 1] - length)
-    return best, best_start
-
-
-@kernel
-def next_walk(knots, length, row):
-    """First and last offset of the windows that hold this row's knot or, next to those, a later one's.
-
-    Returns the row of the first knot they do not hold, too.
-    """
-    last_row = len(knots) - 1
-    begin = max(knots[row] - length, 0.0)
-    while row + 1 < last_row and knots[row + 1] - knots[row] <= length:
-        row += 1
-    return begin, min(knots[row], knots[last_row] - length), row + 1
 
 
 @inlined_kernel
@@ -231,111 +166,6 @@ def end_derivatives(
             d3 -= 6.0 * scaled * first * second
             d4 -= 6.0 * scaled * second * second
     return d0, d1, d2, d3, d4
-
-
-@kernel
-def cut_knots(knots, first_row, last_row, begin, end, out, inverse_gap):
-    """Times since ``begin`` of the rows first_row..last_row, the first moved to it, the last to ``end``.
-
-    Returns at which shares of their pieces these two come to lie.
-    """
-    out[0] = 0.0
-    for row in range(1, last_row - first_row + 1):
-        time = min(knots[first_row + row], end) - begin
-        out[row] = max(time, np.nextafter(out[row - 1], np.inf))  # an ulp apart they stay apart
-        inverse_gap[row - 1] = 1.0 / (out[row] - out[row - 1])
-    left, right = knots[first_row], knots[last_row - 1]
-    return (
-        (begin - left) / (knots[first_row + 1] - left),
-        min((end - right) / (knots[last_row] - right), 1.0),
-    )
-
-
-@kernel
-def cut_values(values, first, n_rows, cut, out, begin):
-    """Values at the rows of a block, of a function linear between rows."""
-    opening, closing = cut
-    last = first + n_rows - 1
-    out[begin] = values[first] + opening * (values[first + 1] - values[first])
-    for row in range(u(1), u(n_rows - 1)):
-        out[u(begin) + row] = values[u(first) + row]
-    out[begin + n_rows - 1] = values[last - 1] + closing * (values[last] - values[last - 1])
-
-
-@kernel
-def cut_energy(energy, first, n_rows, column, cut, out):
-    """Density of the energy on the pieces of a block, (rows, 1, 3)."""
-    opening, closing = cut
-    for row in range(n_rows - 1):
-        e, b, d = (
-            energy[first + row, column, 0], energy[first + row, column, 1],
-            energy[first + row, column, 2],
-        )  # fmt: skip
-        x = opening if row == 0 else 0.0
-        share = (closing if row == n_rows - 2 else 1.0) - x
-        out[row, 0, 0] = e + x * (2.0 * b + x * d)
-        out[row, 0, 1] = share * (b + x * d)
-        out[row, 0, 2] = share * share * d
-
-
-@kernel
-def new_block(n_rows, n_columns, n_channels):
-    """Room for what `cut_block` fills."""
-    return (
-        np.empty(n_rows), np.empty(n_rows), np.empty(n_rows * n_columns), np.empty((2, 2, n_rows)),
-        np.empty((4, n_rows)), np.empty((4, n_rows)),
-        np.empty((n_rows, n_channels)), np.empty((n_rows, n_channels)),
-    )  # fmt: skip
-
-
-@kernel
-def cut_block(
-    knots, path, energy, column, table, n_columns, level_free, first_row, begin, end, density, terms,
-    block,
-):  # fmt: skip
-    """Cut the part between two times out of a path, looking for its first row from a row on.
-
-    Fills the block: times since ``begin``, the gaps' inverses, the table, running integrals of energy
-    and |A f'|^2, `fill_ends`, values and their integral (if level-free). Returns its first and last row.
-    """
-    times, inverse_gap, cut_table, sums, ending, starting, values, integral = block
-    while knots[first_row + 1] <= begin:
-        first_row += 1
-    last_row = first_row + 1
-    while last_row + 1 < len(knots) and knots[last_row] < end:
-        last_row += 1
-    n_rows = last_row - first_row + 1
-    times = times[:n_rows]
-    cut = cut_knots(knots, first_row, last_row, begin, end, times, inverse_gap)
-    for j in range(n_columns):
-        cut_values(table, j * len(knots) + first_row, n_rows, cut, cut_table, j * n_rows)
-    cut_energy(energy, first_row, n_rows, column, cut, density)
-    integrate_density(times, density, 0, 0, terms, sums)
-    for row in range(n_rows - 1):
-        terms[row] = density[row, 0, 2] * inverse_gap[row]
-    running_sum(terms, n_rows - 1, sums, 1)
-    place = (n_columns - 2) * n_rows
-    fill_ends(times, inverse_gap, density, cut_table, place, ending, starting)
-    if level_free:
-        for channel in range(path.shape[1]):
-            cut_values(path[:, channel], first_row, n_rows, cut, values[:, channel], 0)
-        integrate_rows(times, values, integral)
-    return first_row, last_row
-
-
-@kernel
-def fill_ends(knots, inverse_gap, energy, table, place, ending, starting):
-    """Energy since the row less twice w(S).F1, and less twice w(0).F1, on the pieces of a block."""
-    n_rows = len(knots)
-    integrate_once(knots, inverse_gap, 0, n_rows, table, place, -2.0, ending)
-    integrate_once(knots, inverse_gap, 0, n_rows, table, place + n_rows, -2.0, starting)
-    for row in range(n_rows - 1):
-        e, b, d = energy[row, 0, 0], energy[row, 0, 1], energy[row, 0, 2]
-        slope, curve = b * inverse_gap[row], d * inverse_gap[row] * inverse_gap[row] / 3.0
-        for polynomials in (ending, starting):
-            polynomials[1, row] += e
-            polynomials[2, row] += slope
-            polynomials[3, row] += curve
 
 
 @inlined_kernel
@@ -484,18 +314,8 @@ def walk_block(
     lost_before = np.inf
     for _ in range(MAX_ROUNDS):
         found, place, lost = search_block(
-            block,
-            n_rows,
-            n_knots,
-            weight,
-            level_free,
-            constant,
-            length,
-            end,
-            parts,
-            polynomials,
-            best,
-        )
+            block, n_rows, n_knots, weight, level_free, constant, length, end, parts, polynomials, best
+        )  # fmt: skip
         if lost <= TOLERANCE or lost > 0.5 * lost_before:
             break
         lost_before = lost
@@ -514,11 +334,8 @@ def _exact_search(
     transposed, inverse_gap = np.empty(longest * n_channels), np.empty(longest)
     table = np.empty(longest * n_columns)
     block = new_block(longest, n_columns, n_channels)
-    density, terms, polynomials = (
-        np.empty((longest, 1, 3)),
-        np.empty(longest),
-        np.empty((4, longest)),
-    )
+    density, terms = np.empty((longest, 1, 3)), np.empty(longest)
+    polynomials = np.empty((4, longest))
     for series in items_of(queue):
         begin, end = row_offsets[series], row_offsets[series + 1]
         knots, path, own_energy = knots_of_all[begin:end], rows[begin:end], energy[begin:end]
@@ -534,16 +351,8 @@ def _exact_search(
                 continue
             weight = weights[min(k, len(weights) - 1)]
             best, best_start = match_lines(
-                knots,
-                path,
-                inverse_gap,
-                shift[series],
-                weight,
-                level_free[k],
-                length,
-                mean[k],
-                tilt[k],
-            )
+                knots, path, inverse_gap, shift[series], weight, level_free[k], length, mean[k], tilt[k]
+            )  # fmt: skip
             best += rest[k] - constant[series, k]
             contract_channels(transposed, of_knots[k], n_rows, table)
             row, first_row = 1, 0
