@@ -1,0 +1,72 @@
+"""Kernels in threads: every item is worked on once, whoever takes it."""
+
+import threading
+
+import numpy as np
+import pytest
+import torch
+
+from genshapelets.parallel import (
+    begin_together,
+    blocks_of,
+    items_of,
+    kernel,
+    queue_of,
+    run_together,
+    threads,
+)
+
+
+@kernel
+def count_items(queue, counts):
+    for item in items_of(queue):
+        counts[item] += 1
+
+
+@kernel
+def count_blocks(queue, counts, sizes):
+    for first, last in blocks_of(queue):
+        counts[first:last] += 1
+        sizes[first] = last - first
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+@pytest.mark.parametrize("n_items", [0, 1, 3, 1000, 100_003])
+def test_every_item_is_taken_once(n_threads, n_items):
+    counts = np.zeros(n_items, np.int64)
+    with threads(n_threads):
+        run_together(count_items, n_items, counts)
+    assert (counts == 1).all()
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("most", [None, 1, 7])
+def test_blocks_are_no_larger_than_asked_for(n_threads, most):
+    counts, sizes = np.zeros((2, 1000), np.int64)
+    with threads(n_threads):
+        queue = queue_of(1000, most)
+        begin_together(lambda: count_blocks(queue, counts, sizes))()
+    assert (counts == 1).all() and sizes.sum() == 1000
+    assert most is None or sizes.max() <= most
+    assert n_threads == 1 or sizes.max() <= 1000 / n_threads
+
+
+def test_a_failure_in_another_thread_is_raised():
+    main = threading.get_ident()
+    begun = threading.Event()
+
+    def fail_elsewhere():
+        if threading.get_ident() != main:
+            begun.set()
+            raise RuntimeError("elsewhere")
+        begun.wait(10)
+
+    with threads(2), pytest.raises(RuntimeError, match="elsewhere"):
+        begin_together(fail_elsewhere)()
+
+
+def test_torch_gets_its_threads_back():
+    before = torch.get_num_threads()
+    with threads(before + 1):
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == before
