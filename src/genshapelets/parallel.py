@@ -156,7 +156,7 @@ def queue_of(n_items: int, most: int | None = None) -> NDArray[np.int64]:
 
 
 def run_together(
-    task: Callable[..., None], n_items: int, *arguments: Any, most: int | None = None
+    task: Callable[..., Any], n_items: int, *arguments: Any, most: int | None = None
 ) -> None:
     """Call ``task(queue, *arguments)`` on all threads, which share out the items among themselves.
 
@@ -165,7 +165,7 @@ def run_together(
     begin_together(partial(task, queue_of(n_items, most), *arguments))()
 
 
-def begin_together(task: Callable[[], None]) -> Callable[[], None]:
+def begin_together(task: Callable[[], Any]) -> Callable[[], None]:
     """Let all other threads begin a task. Returns what does it here too and waits for them.
 
     A thread that is busy until all others are done does not begin it any more.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,6 +20,14 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 FEW = 9  # observations of a channel whose median stands for the channel
+
+
+class Lattice(NamedTuple):
+    """A sampling step, the paths sampled by it, and the largest of their spans."""
+
+    step: float
+    members: Index
+    longest_span: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,10 +109,14 @@ class Paths:
         return float(steps[0]) if (steps == steps[0]).all() else 0.0
 
     @cached_property
-    def by_step(self) -> dict[float, Index]:
-        """Which paths are regularly sampled, by their step."""
+    def lattices(self) -> list[Lattice]:
+        """The lattices on which the regularly sampled paths lie, one for each step."""
         steps = np.unique(self.step[self.step > 0])
-        return {float(step): np.flatnonzero(self.step == step) for step in steps}
+        members = [np.flatnonzero(self.step == step) for step in steps]
+        return [
+            Lattice(float(step), own, float(self.spans[own].max()))
+            for step, own in zip(steps, members, strict=True)
+        ]
 
     def odd_one(self) -> int:
         """Which path keeps the others from a `common_step`: the first irregular one, if any."""

@@ -62,7 +62,7 @@ def linear_step(
     find = begin_search(
         paths, measure, values, lengths, transform.search, transform.backend, metric.some
     )
-    where = Where.of(find())
+    where = Where(find())
     squared = metric.forward(where)
 
     sigma, upstream = np.empty((2, *squared.shape))

@@ -31,24 +31,33 @@ SUM_BYTES = 2**18  # of sums over windows that are added up at once, to stay in 
 
 @dataclass(frozen=True)
 class Where:
-    """Offsets as arrays: see `Offsets`."""
+    """Offsets as arrays."""
 
-    start: Array
-    slope: Array
-    index: Index
+    offsets: Offsets
 
-    @classmethod
-    def of(cls, offsets: Offsets) -> Where:
-        """Take them from tensors."""
-        return cls(offsets.start.numpy(), offsets.slope.numpy(), offsets.index.numpy())
+    @cached_property
+    def start(self) -> Array:
+        """See `Offsets`."""
+        return self.offsets.start.numpy()
+
+    @cached_property
+    def slope(self) -> Array:
+        """See `Offsets`."""
+        return self.offsets.slope.numpy()
+
+    @cached_property
+    def index(self) -> Index:
+        """See `Offsets`."""
+        return self.offsets.index.numpy()
 
     def column(self, k: int) -> Where:
         """The offsets of one shapelet."""
+        of_all = self.offsets
         start, slope, index = (
-            np.ascontiguousarray(array[:, k : k + 1])
-            for array in (self.start, self.slope, self.index)
+            tensor[:, k : k + 1].contiguous()
+            for tensor in (of_all.start, of_all.slope, of_all.index)
         )
-        return Where(start, slope, index)  # type: ignore[arg-type]
+        return Where(Offsets(start, slope, index, of_all.backend))
 
     @cached_property
     def n_free(self) -> int:
@@ -72,7 +81,7 @@ class L2Windows(torch.autograd.Function):
         metric: Metric,
         offsets: Offsets,
     ) -> Tensor:
-        where = Where.of(offsets)
+        where = Where(offsets)
         squared = metric.forward(where)
         ctx.metric, ctx.where, ctx.squared = metric, where, squared
         ctx.dtypes = (values.dtype, lengths.dtype, None if matrix is None else matrix.dtype)
@@ -112,7 +121,7 @@ def prepare_windows(
             lambda offsets: L2Windows.apply(values, lengths, matrix, metric, offsets), metric.some
         )
     return Evaluation(
-        lambda offsets: _tensor(np.sqrt(metric.forward(Where.of(offsets))), values.dtype),
+        lambda offsets: _tensor(np.sqrt(metric.forward(Where(offsets))), values.dtype),
         metric.some,
     )
 
@@ -154,25 +163,29 @@ class Metric:
         self.full = matrix is not None and matrix.ndim == 3
         self.apart = self.full and len(matrix) > 1  # type: ignore[arg-type]
         self.squared = np.empty((len(windows.paths), len(windows.shapelets)))
-        self.n_evaluated: list[int] = []  # paths, by each call of `some`
+        self.evaluated: list[
+            tuple[int, int]
+        ] = []  # by each call of `some`: paths, free windows left
         if not self.full:
             windows.lattices  # noqa: B018  begins to project the shapelets
 
     def some(self, index: Index, members: Index) -> None:
         """Evaluate the windows of some paths beforehand: see `Evaluation`."""
-        if not self.full:
-            for lattice in self.windows.lattices:
-                lattice.forward(queue_of(len(members)), members, index, self.squared)
-            self.n_evaluated.append(len(members))
+        if self.full:
+            return
+        n_free = len(members) * index.shape[1]
+        for lattice in self.windows.lattices:  # one at most: the search was on a lattice
+            n_free = lattice.forward(queue_of(len(members)), members, index, self.squared)
+        self.evaluated.append((len(members), n_free))
 
     def forward(self, where: Where) -> Array:
         """Squared discrepancies, (series, shapelets)."""
         if self.apart:
             for k, part in enumerate(self._parts()):
                 self.squared[:, k : k + 1] = part.forward(where.column(k))
-        elif sum(self.n_evaluated) < len(self.squared):
+        elif sum(n_paths for n_paths, _ in self.evaluated) < len(self.squared):
             self.squared = self._parts()[0].forward(where)
-        else:
+        elif any(n_free for _, n_free in self.evaluated):
             self.windows.forward_free(where, self.squared)
         return self.squared
 
@@ -303,24 +316,26 @@ class _Windows:
     @cached_property
     def lattices(self) -> list[_Lattice]:
         """One for each distinct step of the regularly sampled paths."""
-        return [_Lattice(self, step, members) for step, members in self.paths.by_step.items()]
+        return [_Lattice(self, *lattice) for lattice in self.paths.lattices]
 
 
 class _Lattice:
     """The windows of the paths that share one sampling step."""
 
-    def __init__(self, windows: _Windows, step: float, members: Index) -> None:
+    def __init__(self, windows: _Windows, step: float, members: Index, longest_span: float) -> None:
         self.windows, self.step, self.members = windows, step, members
         n_shapelets, _, n_channels = windows.shapelets.shape
         # A longer shapelet has no window on the lattice: what is computed for it here is not used.
-        self.lengths = np.minimum(windows.lengths, windows.paths.spans[members].max())
+        self.lengths = np.minimum(windows.lengths, longest_span)
         nodes = n_pieces(self.lengths.max(), step) + 1
         self.projection = np.empty((2, n_shapelets, nodes, n_channels))
         self.residual = np.empty((2, n_shapelets, n_channels))
         n_moments = nodes if windows.keep_moments else 0
         self.moment, self.first_moment = np.empty((2, 2, n_shapelets, n_moments, n_channels))
         self.wait = begin_apart(self.project)
-        self.tiled_weights = np.tile(windows.weights, nodes)
+        tiled_weights = np.empty((len(windows.weights), nodes, n_channels))
+        tiled_weights[:] = windows.weights[:, None]
+        self.tiled_weights = tiled_weights.reshape(len(tiled_weights), -1)
 
     def project(self) -> None:
         w = self.windows
@@ -328,17 +343,17 @@ class _Lattice:
             self.step, w.shapelets, self.lengths, self.projection, self.residual,
             self.moment, self.first_moment,
         )  # fmt: skip
-        self.weighted_residual = (self.residual * w.weights).sum(axis=2)
 
-    def forward(self, queue: Index, members: Index, index: Index, out: Array) -> None:
-        """Evaluate the windows of some paths."""
+    def forward(self, queue: Index, members: Index, index: Index, out: Array) -> int:
+        """Evaluate the windows of some paths. Returns how many of them are not on the lattice."""
         self.wait()
         w = self.windows
-        lattice_forward(
+        n_free: int = lattice_forward(
             queue, members, w.rows.ravel(), w.rows.shape[1], w.paths.row_offsets, index, self.step,
             self.lengths, self.tiled_weights, w.level_free,
-            self.projection.reshape(2, len(self.lengths), -1), self.weighted_residual, out,
+            self.projection.reshape(2, len(self.lengths), -1), self.residual, out,
         )  # fmt: skip
+        return n_free
 
     def backward(
         self,

@@ -216,18 +216,27 @@ def lattice_forward(
     queue, members, values, n_channels, row_offsets, index, step, lengths, tiled_weights,
     level_free, projection, residual, out,
 ):  # fmt: skip
-    """Squared discrepancies of the windows on the lattice, of some paths."""
+    """Squared discrepancies of the windows on the lattice, of some paths.
+
+    Returns how many windows of these paths are not on the lattice.
+    """
     n_shapelets = len(lengths)
     mean, difference = np.empty(n_channels), np.empty(projection.shape[2])
     pieces_of, share_of = np.empty(n_shapelets, np.int64), np.empty(n_shapelets)
+    rest = np.zeros((2, n_shapelets))
     for k in range(n_shapelets):
+        for at_end in (0, 1):
+            for channel in range(n_channels):
+                weight = tiled_weights[min(k, len(tiled_weights) - 1), channel]
+                rest[at_end, k] += weight * residual[at_end, k, channel]
         pieces_of[k] = n_pieces(lengths[k], step)
         share_of[k] = (lengths[k] - (pieces_of[k] - 1) * step) / step
-    stride = u(n_channels)
+    stride, n_free = u(n_channels), 0
     for member in items_of(queue):
         series = members[member]
         for k in range(n_shapelets):
             if index[series, k] == FREE:
+                n_free += 1
                 continue
             at_end = 1 if index[series, k] == AT_END else 0
             metric = min(k, len(tiled_weights) - 1)
@@ -245,7 +254,8 @@ def lattice_forward(
             for x in range(stride):
                 p, q = difference[begin + x], difference[begin + stride + x]
                 edge += tiled_weights[metric, x] * (p * p + p * q + q * q)
-            out[series, k] = (full + edge * share) * step / 3.0 + residual[at_end, k]
+            out[series, k] = (full + edge * share) * step / 3.0 + rest[at_end, k]
+    return n_free
 
 
 @kernel

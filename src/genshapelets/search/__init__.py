@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from ..discrepancies import ClassicalDiscrepancy, Discrepancy, L2Discrepancy
@@ -26,13 +28,19 @@ BACKENDS = ("auto", "convolution", "fft", "compiled", "reference")
 
 def check_lengths(lengths: Tensor) -> None:
     """Refuse lengths that are not numbers."""
-    spans = lengths.detach().cpu().numpy()
+    spans = _numbers(lengths)
     if not np.isfinite(spans).all():
         k = int(np.isfinite(spans).argmin())
         raise ValueError(
             f"the length of shapelet {k} is {float(spans[k])!r}: training has diverged. Lower the "
             "learning rate, or look for NaN in the loss."
         )
+
+
+def _numbers(tensor: Tensor) -> NDArray[Any]:
+    """Return float32 or float64 as an array, other floats as float64."""
+    tensor = tensor.detach().cpu()
+    return (tensor if tensor.dtype in (torch.float32, torch.float64) else tensor.double()).numpy()
 
 
 def begin_search(
@@ -75,10 +83,7 @@ def begin_search(
     if not isinstance(discrepancy, L2Discrepancy):
         raise TypeError(f"no search is known for {type(discrepancy).__name__}.")
     _check_backend(paths, search, backend)
-    spans = lengths.detach().cpu().double().numpy()
-    shapelets = values.detach().cpu().numpy()
-    if shapelets.dtype not in (np.float32, np.float64):
-        shapelets = shapelets.astype(np.float64)
+    spans, shapelets = _numbers(lengths).astype(np.float64), _numbers(values)
     if backend == "reference":
         return partial(_reference, paths, discrepancy, shapelets, spans, values.device)
     problems = pose_l2(paths, discrepancy, shapelets, spans)
