@@ -163,9 +163,8 @@ class Metric:
         self.full = matrix is not None and matrix.ndim == 3
         self.apart = self.full and len(matrix) > 1  # type: ignore[arg-type]
         self.squared = np.empty((len(windows.paths), len(windows.shapelets)))
-        self.evaluated: list[
-            tuple[int, int]
-        ] = []  # by each call of `some`: paths, free windows left
+        # By each call of `some`: how many paths it has evaluated, and of how many windows it has not.
+        self.evaluated: list[tuple[int, int]] = []
         if not self.full:
             windows.lattices  # noqa: B018  begins to project the shapelets
 
