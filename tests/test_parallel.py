@@ -44,8 +44,7 @@ def test_every_item_is_taken_once(n_threads, n_items):
 def test_blocks_are_no_larger_than_asked_for(n_threads, most):
     counts, sizes = np.zeros((2, 1000), np.int64)
     with threads(n_threads):
-        queue = queue_of(1000, most)
-        begin_together(lambda: count_blocks(queue, counts, sizes))()
+        begin_together(lambda queue: count_blocks(queue, counts, sizes), queue_of(1000, most))()
     assert (counts == 1).all() and sizes.sum() == 1000
     assert most is None or sizes.max() <= most
     assert n_threads == 1 or sizes.max() <= 1000 / n_threads
@@ -55,14 +54,22 @@ def test_a_failure_in_another_thread_is_raised():
     main = threading.get_ident()
     begun = threading.Event()
 
-    def fail_elsewhere():
+    def fail_elsewhere(queue):
         if threading.get_ident() != main:
             begun.set()
             raise RuntimeError("elsewhere")
         begun.wait(10)
 
     with threads(2), pytest.raises(RuntimeError, match="elsewhere"):
-        begin_together(fail_elsewhere)()
+        begin_together(fail_elsewhere, queue_of(2))()
+
+
+def test_no_more_threads_begin_than_there_are_blocks():
+    began = []
+    with threads(4):
+        begin_together(lambda queue: began.append(threading.get_ident()), queue_of(1))()
+        begin_together(lambda queue: began.append(threading.get_ident()), queue_of(0))()
+    assert began == [threading.get_ident()] * 2
 
 
 def test_torch_gets_its_threads_back():

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, partial
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -162,21 +162,24 @@ def run_together(
 
     Items may be worked on at the same time, so each must write only to its own part of the output.
     """
-    begin_together(partial(task, queue_of(n_items, most), *arguments))()
+    begin_together(lambda queue: task(queue, *arguments), queue_of(n_items, most))()
 
 
-def begin_together(task: Callable[[], Any]) -> Callable[[], None]:
-    """Let all other threads begin a task. Returns what does it here too and waits for them.
+def begin_together(
+    task: Callable[[NDArray[np.int64]], Any], queue: NDArray[np.int64]
+) -> Callable[[], None]:
+    """Let other threads begin to work off a queue. Returns what joins in and waits for them.
 
-    A thread that is busy until all others are done does not begin it any more.
+    No more threads than the queue has blocks. One that is busy until all others are done does not begin
+    any more.
     """
-    n_helpers = n_threads_now() - 1
-    if n_helpers < 1:
-        return task
-    helpers = [_helpers(n_helpers).submit(task) for _ in range(n_helpers)]
+    _, n_items, size = queue.tolist()
+    n_threads = n_threads_now()
+    n_helpers = min(n_threads, -(-n_items // max(size, 1))) - 1
+    helpers = [_helpers(n_threads - 1).submit(task, queue) for _ in range(n_helpers)]
 
     def join() -> None:
-        task()
+        task(queue)
         for helper in helpers:
             if not helper.cancel():
                 helper.result()

@@ -55,13 +55,13 @@ def begin_convolution(
     else:
         queue, search = _path_by_path(problem, form, taps, start, slope, index)
 
-    def search_some() -> None:
+    def search_some(queue: Index) -> None:
         found = scratch("found", (n_series,), np.int64)
         n_found = search(queue, found)
         if then is not None:
             then(index, found[:n_found])
 
-    join = begin_together(search_some)
+    join = begin_together(search_some, queue)
 
     def offsets() -> Offsets:
         join()
