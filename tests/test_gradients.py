@@ -335,18 +335,20 @@ def test_no_grad_keeps_nothing():
     with torch.no_grad():
         matches = transform(paths)
         assert matches.discrepancy.grad_fn is None and not matches.discrepancy.requires_grad
-        gc.collect()
+        grown = []
         tracemalloc.start()
         try:
-            transform(paths)
-            before = tracemalloc.get_traced_memory()[0]
-            for _ in range(20):
-                transform(paths)
-            gc.collect()
-            grown = tracemalloc.get_traced_memory()[0] - before
+            for _ in range(5):
+                gc.collect()
+                before = tracemalloc.get_traced_memory()[0]
+                for _ in range(50):
+                    transform(paths)
+                gc.collect()
+                grown.append(tracemalloc.get_traced_memory()[0] - before)
         finally:
             tracemalloc.stop()
-    assert grown < 20_000  # one result has more than that in twenty
+    # A thread that joins in late makes its buffers once; what calls keep grows every time.
+    assert min(grown) < 20_000  # 50 small arrays have more
 
 
 def test_start_is_not_differentiated():

@@ -1,5 +1,6 @@
 """Kernels in threads: every item is worked on once, whoever takes it."""
 
+import sys
 import threading
 
 import numpy as np
@@ -37,6 +38,16 @@ def test_every_item_is_taken_once(n_threads, n_items):
     with threads(n_threads):
         run_together(count_items, n_items, counts)
     assert (counts == 1).all()
+
+
+def test_kernels_give_their_queues_back():
+    counts, sizes = np.zeros((2, 10), np.int64)
+    for run in (lambda queue: count_items(queue, counts), lambda q: count_blocks(q, counts, sizes)):
+        run(queue_of(10))  # whoever compiles may hold it for a while
+        queue = queue_of(10)
+        held = sys.getrefcount(queue)
+        run(queue)
+        assert sys.getrefcount(queue) == held
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])

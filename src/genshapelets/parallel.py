@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg.cython_blas  # noqa: F401  loads the BLAS that numba's dot calls
 import torch
+from llvmlite.ir import IntType
 from numba import njit, types, uint64
 from numba.extending import intrinsic
 from numpy.typing import DTypeLike, NDArray
@@ -119,32 +120,44 @@ def _helpers(n_helpers: int) -> ThreadPoolExecutor:
 
 
 @intrinsic  # type: ignore[misc]
-def _fetch_and_add(typing_context, array, amount):  # type: ignore[no-untyped-def]  # noqa: ARG001
-    """Add to an array's first number and return what it was, with no other thread in between."""
+def _fetch_and_add(typing_context, address, amount):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    """Add to an int64 in memory and return what it was, with no other thread in between."""
 
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        return builder.atomic_rmw("add", data, arguments[1], "monotonic")
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]  # noqa: ARG001
+        pointer = builder.inttoptr(arguments[0], IntType(64).as_pointer())
+        return builder.atomic_rmw("add", pointer, arguments[1], "seq_cst")
 
-    return types.int64(array, types.int64), generate
+    return types.int64(types.uint64, types.int64), generate
+
+
+# The generators know of a queue but its address: a numba generator never gives back an array.
+
+
+@generator
+def _blocks(address: int, n_items: int, size: int) -> Iterator[tuple[int, int]]:
+    first = _fetch_and_add(address, size)
+    while first < n_items:
+        yield first, min(first + size, n_items)
+        first = _fetch_and_add(address, size)
+
+
+@generator
+def _items(address: int, n_items: int, size: int) -> Iterator[int]:
+    for first, last in _blocks(address, n_items, size):
+        for item in range(first, last):  # noqa: UP028  numba knows no `yield from`
+            yield item
 
 
 @generator
 def blocks_of(queue: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     """Take blocks (first, last) from a queue until it is empty. Other threads take theirs meanwhile."""
-    n_items, size = queue[1], queue[2]
-    first = _fetch_and_add(queue, size)
-    while first < n_items:
-        yield first, min(first + size, n_items)
-        first = _fetch_and_add(queue, size)
+    return _blocks(queue.ctypes.data, queue[1], queue[2])  # type: ignore[no-any-return]
 
 
 @generator
 def items_of(queue: NDArray[np.int64]) -> Iterator[int]:
     """Take items from a queue, block by block: see `blocks_of`."""
-    for first, last in blocks_of(queue):
-        for item in range(first, last):  # noqa: UP028  numba knows no `yield from`
-            yield item
+    return _items(queue.ctypes.data, queue[1], queue[2])  # type: ignore[no-any-return]
 
 
 def queue_of(n_items: int, most: int | None = None) -> NDArray[np.int64]:
