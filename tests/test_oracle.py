@@ -33,12 +33,14 @@ from genshapelets import (
 from genshapelets.discrepancies._l2_torch import l2_windows
 from genshapelets.discrepancies._l2_windows import prepare_windows
 from genshapelets.offsets import AT_END, FREE, Offsets
+from genshapelets.parallel import run_in_turn
 from genshapelets.search import _convolution_torch as convolution_torch
-from genshapelets.search import begin_search
+from genshapelets.search import best_offsets
 from genshapelets.search.compiled import search_compiled
-from genshapelets.search.convolution import begin_convolution, correlate_windows
+from genshapelets.search.convolution import correlate_windows, search_convolution
 from genshapelets.search.corners import group_of_corners
 from genshapelets.search.fourier import fast_period, roots_of_unity, transform_columns
+from genshapelets.search.lattice import side_by_side_applies
 from genshapelets.search.lines import next_walk
 from genshapelets.search.problem import pose_l2
 from genshapelets.search.reference import grid, l2_distance
@@ -228,15 +230,19 @@ def test_a_gap_much_longer_than_the_shapelet():
     assert_agrees(transform, series)
 
 
+def arrays_of(transform):
+    shapelets = transform.shapelets
+    return transform.discrepancy.arrays(shapelets.values, shapelets.lengths)
+
+
 def assert_knots_and_corners_agree(transform, series):
     """Both sums that the compiled search may take find what the slow search finds."""
     paths = as_paths(series)
     want, _ = judge(transform, paths)
-    values, lengths, _, _ = parameters_of(transform)
-    problems = pose_l2(paths, transform.discrepancy, values, lengths)
+    problems = pose_l2(paths, arrays_of(transform))
     for corners_per_knot in (0.0, np.inf):
         found = [search_compiled(problem, corners_per_knot).start for problem in problems]
-        start = torch.cat(found, dim=1).numpy() + paths.origin[:, None]
+        start = np.concatenate(found, axis=1) + paths.origin[:, None]
         np.testing.assert_allclose(distances_at(transform, paths, start), want, rtol=1e-9)
 
 
@@ -656,17 +662,37 @@ def test_the_convolution_in_torch_agrees(metric, per_shapelet, level_free, form)
         rng, lengths=[0.4, 2.0, 3.3, 8.3], metric=metric, per_shapelet=per_shapelet,
         level_free=level_free,
     )  # fmt: skip
-    values, lengths, _, _ = parameters_of(transform)
     cpu = torch.device("cpu")
     kinds = set()
-    for problem in pose_l2(paths, transform.discrepancy, values, lengths):
-        found = begin_convolution(problem, form, cpu)()
+    for problem in pose_l2(paths, arrays_of(transform)):
+        found = search_convolution(problem, form)
         twin = convolution_torch.search_torch(problem, form, cpu)
-        assert torch.equal(twin.index, found.index)
-        torch.testing.assert_close(twin.start, found.start, rtol=1e-14, atol=1e-14)
-        assert torch.equal(twin.slope, found.slope)
-        kinds |= set(twin.index.clamp(max=0).unique().tolist())
+        np.testing.assert_array_equal(twin.index, found.index)
+        np.testing.assert_allclose(twin.start, found.start, rtol=1e-14, atol=1e-14)
+        np.testing.assert_array_equal(twin.slope, found.slope)
+        kinds |= set(np.minimum(twin.index, 0).ravel().tolist())
     assert kinds == {0, AT_END, FREE}
+
+
+@pytest.mark.parametrize("n_rows", [2, 9, 60])
+@pytest.mark.parametrize("n_channels", [1, 3])
+def test_shapelets_of_many_lengths_side_by_side(n_channels, n_rows):
+    rng = np.random.default_rng(31)
+    lengths = [4.0, 0.4, 11.5, 1.0, 3.0, 2.5, 3.0, 100.0, 2.0, 3.7, 7.0]
+    transform = make_transform(rng, n_channels, 11, 6, lengths=lengths, backend="convolution")
+    series = [rng.normal(size=(n_channels, n)) for n in (n_rows, 5, n_rows, 2, n_rows + 1, 12)]
+    series.append(np.ones((n_channels, 20)))  # all windows cost the same
+    paths = interpolate(RaggedSeries.from_arrays(series))
+    matches = assert_agrees(transform, paths, want=judge(transform, paths))
+    (problem,) = pose_l2(paths, arrays_of(transform))
+    assert side_by_side_applies(problem)
+    found = search_convolution(problem, "convolution")
+    twin = convolution_torch.search_torch(problem, "convolution", torch.device("cpu"))
+    np.testing.assert_array_equal(twin.index[:-1], found.index[:-1])
+    for n in range(len(paths)):
+        alone = transform(paths[[n]])
+        assert torch.equal(alone.start[0], matches.start[n])
+        assert torch.equal(alone.discrepancy[0], matches.discrepancy[n])
 
 
 @pytest.mark.parametrize("period", [1, 2, 3, 4, 6, 8, 9, 24, 54, 81, 128, 216])
@@ -707,7 +733,8 @@ def test_the_correlations_agree(monkeypatch, column_bytes, n_channels, n_shapele
 
     layout = Layout.of(n_rows, n_channels, n_shapelets)
     roots, room = roots_of_unity(layout.period), np.empty(layout.room(n_channels))
-    spectra, largest_tap = spectra_of_taps(taps[0], layout, roots)
+    spectra, largest_tap, transform_taps = spectra_of_taps(taps[0], layout, roots)
+    run_in_turn([transform_taps])
     largest, bound = np.empty((n_paths, n_channels)), np.empty((1, 2 * layout.n_pairs))
     rows, row_offsets = x.reshape(-1, n_channels), np.arange(n_paths + 1) * n_rows
     by_spectra = np.empty_like(obvious)
@@ -756,22 +783,24 @@ def windows_problem(windows, metric, per_shapelet, level_free, seed=32):
     series = ragged(rng) if windows == "free" else regular(rng, 9)
     paths = interpolate(series)
     shapelets = transform.shapelets
-    offsets = begin_search(paths, transform.discrepancy, shapelets.values, shapelets.lengths)()
-    room = torch.from_numpy(paths.spans)[:, None] - shapelets.lengths.detach()
+    offsets = best_offsets(paths, transform.discrepancy, shapelets.values, shapelets.lengths)
+    room = paths.spans[:, None] - shapelets.lengths.detach().numpy()
     if windows == "lattice":
-        index = torch.where(offsets.index == AT_END, 0, offsets.index)
-        start = torch.where(offsets.index == AT_END, 0.0, offsets.start)
-        offsets = Offsets(start, torch.zeros_like(start), index, "")
+        index = np.where(offsets.index == AT_END, 0, offsets.index)
+        start = np.where(offsets.index == AT_END, 0.0, offsets.start)
+        offsets = Offsets(start, np.zeros_like(start), index, "")
     elif windows == "at_end":
         fits = room > 0
-        offsets = Offsets(
-            torch.where(fits, room, 0.0), -fits.double(), torch.where(fits, AT_END, FREE), ""
-        )
+        offsets = Offsets(np.where(fits, room, 0.0), -1.0 * fits, np.where(fits, AT_END, FREE), "")
     elif windows == "free":
-        share = torch.from_numpy(rng.uniform(0, 1, room.shape))
-        index = torch.full(room.shape, FREE)
-        offsets = Offsets(share * room.clamp(min=0), -share * (room > 0), index, "")
+        share = rng.uniform(0, 1, room.shape)
+        offsets = Offsets(share * room.clip(0), -share * (room > 0), np.full(room.shape, FREE), "")
     return transform, paths, offsets
+
+
+def all_free(offsets):
+    index = np.full_like(offsets.index, FREE)
+    return Offsets(offsets.start, offsets.slope, index, offsets.backend)
 
 
 def compiled_windows(values, lengths, weight, level_free, paths, offsets):
@@ -820,8 +849,8 @@ def test_torch_windows_are_taken_in_chunks(monkeypatch):
 @pytest.mark.parametrize("windows", ["lattice", "at_end", "mixed"])
 def test_lattice_windows_agree_with_the_union_of_knots(windows, metric, per_shapelet, level_free):
     transform, paths, offsets = windows_problem(windows, metric, per_shapelet, level_free, seed=33)
-    assert (offsets.index != FREE).any(dim=0).all()
-    free = dataclasses.replace(offsets, index=torch.full_like(offsets.index, FREE))
+    assert (offsets.index != FREE).any(axis=0).all()
+    free = all_free(offsets)
     on_lattice = value_and_gradients(compiled_windows, transform, paths, offsets)
     on_union = value_and_gradients(compiled_windows, transform, paths, free)
     assert_same_function(on_lattice, on_union)
@@ -831,10 +860,10 @@ def test_lattices_of_two_steps_and_free_windows_in_one_batch():
     rng = np.random.default_rng(34)
     transform, paths = make_transform(rng), interpolate(ragged(rng))
     shapelets = transform.shapelets
-    offsets = begin_search(paths, transform.discrepancy, shapelets.values, shapelets.lengths)()
+    offsets = best_offsets(paths, transform.discrepancy, shapelets.values, shapelets.lengths)
     assert (offsets.index == FREE).any() and (offsets.index >= 0).any()
     assert len(set(paths.step)) == 3
-    free = dataclasses.replace(offsets, index=torch.full_like(offsets.index, FREE))
+    free = all_free(offsets)
     assert_same_function(
         value_and_gradients(compiled_windows, transform, paths, offsets),
         value_and_gradients(compiled_windows, transform, paths, free),
@@ -847,8 +876,8 @@ def test_more_knots_than_samples_and_fewer():
         transform = make_transform(rng, n_knots=n_knots, lengths=[length] * 4)
         paths = interpolate(regular(rng))
         shapelets = transform.shapelets
-        offsets = begin_search(paths, transform.discrepancy, shapelets.values, shapelets.lengths)()
-        free = dataclasses.replace(offsets, index=torch.full_like(offsets.index, FREE))
+        offsets = best_offsets(paths, transform.discrepancy, shapelets.values, shapelets.lengths)
+        free = all_free(offsets)
         assert_same_function(
             value_and_gradients(compiled_windows, transform, paths, offsets),
             value_and_gradients(compiled_windows, transform, paths, free),

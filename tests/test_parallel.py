@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from genshapelets.parallel import (
-    begin_together,
     blocks_of,
     items_of,
     kernel,
     queue_of,
+    run_in_turn,
     run_together,
     threads,
 )
@@ -55,7 +55,7 @@ def test_kernels_give_their_queues_back():
 def test_blocks_are_no_larger_than_asked_for(n_threads, most):
     counts, sizes = np.zeros((2, 1000), np.int64)
     with threads(n_threads):
-        begin_together(lambda queue: count_blocks(queue, counts, sizes), queue_of(1000, most))()
+        run_in_turn([(lambda queue: count_blocks(queue, counts, sizes), queue_of(1000, most))])
     assert (counts == 1).all() and sizes.sum() == 1000
     assert most is None or sizes.max() <= most
     assert n_threads == 1 or sizes.max() <= 1000 / n_threads
@@ -72,14 +72,14 @@ def test_a_failure_in_another_thread_is_raised():
         begun.wait(10)
 
     with threads(2), pytest.raises(RuntimeError, match="elsewhere"):
-        begin_together(fail_elsewhere, queue_of(2))()
+        run_in_turn([(fail_elsewhere, queue_of(2))])
 
 
 def test_no_more_threads_begin_than_there_are_blocks():
     began = []
     with threads(4):
-        begin_together(lambda queue: began.append(threading.get_ident()), queue_of(1))()
-        begin_together(lambda queue: began.append(threading.get_ident()), queue_of(0))()
+        run_in_turn([(lambda queue: began.append(threading.get_ident()), queue_of(1))])
+        run_in_turn([(lambda queue: began.append(threading.get_ident()), queue_of(0))])
     assert began == [threading.get_ident()] * 2
 
 

@@ -89,8 +89,8 @@ def test_a_knot_on_a_line_changes_no_distance(seed, n_channels, level_free):
     rng = np.random.default_rng(seed)
     series = irregular(rng, n_channels=n_channels, missing=0.0)
     transform = make_transform(rng, n_channels, lengths=[1.0, 2.0, 3.0, 9.0], level_free=level_free)
-    start = torch.from_numpy(rng.uniform(0, 1.0, (len(series), 4)))
-    fixed = Offsets(start, torch.zeros_like(start), torch.full(start.shape, FREE), "")
+    start = rng.uniform(0, 1.0, (len(series), 4))
+    fixed = Offsets(start, np.zeros_like(start), np.full(start.shape, FREE), "")
     paths = interpolate(series)
     finer = []
     for i in range(len(series)):
@@ -288,8 +288,7 @@ def test_triangle_inequality(seed, metric, level_free):
         noise = rng.normal(size=(n_channels, 2))
         path = np.concatenate([noise, a, noise], axis=1)
         paths = interpolate(RaggedSeries.from_arrays([path], [around]))
-        start = torch.full((1, 1), 2.0, dtype=torch.float64)
-        offsets = Offsets(start, torch.zeros_like(start), torch.full((1, 1), FREE), "")
+        offsets = Offsets(np.full((1, 1), 2.0), np.zeros((1, 1)), np.full((1, 1), FREE), "")
         lengths = torch.tensor([length], dtype=torch.float64)
         return pi.evaluate(paths, torch.from_numpy(b)[None], lengths, offsets).item()
 

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
-from torch import Tensor
+
+from .paths import Array, Index
 
 AT_END = -1
 FREE = -2
 
 # What to do with some paths as soon as their offsets are found: takes the (series, shapelets) array of
 # indices and the numbers of the paths.
-Then = Callable[[NDArray[np.int64], NDArray[np.int64]], None]
+Then = Callable[[Index, Index], None]
 
 
-@dataclass(frozen=True, eq=False)
 class Offsets:
     """The best offset of every shapelet in every path, as a search found it.
 
-    Attributes
+    Parameters
     ----------
-    start : (series, shapelets) tensor
+    start : (series, shapelets) array
         Offset s, counted from the path's first time.
-    slope : (series, shapelets) tensor
+    slope : (series, shapelets) array
         ds/dS, how the offset moves with the shapelet's length: 0 at a fixed place, -1 at the moving
         end, in between on a grid that shrinks.
-    index : (series, shapelets) int64 tensor
+    index : (series, shapelets) int64 array
         Index of the sample at which the window starts, on a regularly sampled path; `AT_END` for the
         last possible window of such a path; `FREE` for any other offset, or a path shorter than the
         shapelet.
@@ -36,7 +35,29 @@ class Offsets:
         What found them.
     """
 
-    start: Tensor
-    slope: Tensor
-    index: Tensor
-    backend: str
+    def __init__(self, start: Array, slope: Array, index: Index, backend: str) -> None:
+        self.start, self.slope, self.index, self.backend = start, slope, index, backend
+
+    @classmethod
+    def side_by_side(cls, parts: list[Offsets]) -> Offsets:
+        """Put the offsets of some shapelets beside those of others."""
+        return cls(
+            np.concatenate([part.start for part in parts], axis=1),
+            np.concatenate([part.slope for part in parts], axis=1),
+            np.concatenate([part.index for part in parts], axis=1),
+            parts[0].backend,
+        )
+
+    def of_shapelet(self, k: int) -> Offsets:
+        """The offsets of one shapelet."""
+        return Offsets(
+            np.ascontiguousarray(self.start[:, [k]]),
+            np.ascontiguousarray(self.slope[:, [k]]),
+            np.ascontiguousarray(self.index[:, [k]]),
+            self.backend,
+        )
+
+    @cached_property
+    def n_free(self) -> int:
+        """Windows that are not on a lattice."""
+        return int(np.count_nonzero(self.index == FREE))

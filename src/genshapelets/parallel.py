@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -43,6 +44,11 @@ u = uint64
 
 CACHE_LINE = 64  # bytes
 BLOCKS_PER_THREAD = 8  # of a queue: enough that threads end at about the same time
+N_DONE = 24  # bytes from a queue's beginning to its number of items done
+LOOKS, PAUSE = 10_000, 1e-4  # at what others still have to do: some 0.1 ms, then seconds of sleep
+
+Queue = NDArray[np.int64]
+Work = tuple[Callable[[Queue], Any], Queue]
 
 _pools: dict[int, ThreadPoolExecutor] = {}
 os.register_at_fork(after_in_child=_pools.clear)
@@ -137,7 +143,9 @@ def _fetch_and_add(typing_context, address, amount):  # type: ignore[no-untyped-
 def _blocks(address: int, n_items: int, size: int) -> Iterator[tuple[int, int]]:
     first = _fetch_and_add(address, size)
     while first < n_items:
-        yield first, min(first + size, n_items)
+        last = min(first + size, n_items)
+        yield first, last
+        _fetch_and_add(address + N_DONE, last - first)
         first = _fetch_and_add(address, size)
 
 
@@ -149,23 +157,32 @@ def _items(address: int, n_items: int, size: int) -> Iterator[int]:
 
 
 @generator
-def blocks_of(queue: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+def blocks_of(queue: Queue) -> Iterator[tuple[int, int]]:
     """Take blocks (first, last) from a queue until it is empty. Other threads take theirs meanwhile."""
     return _blocks(queue.ctypes.data, queue[1], queue[2])  # type: ignore[no-any-return]
 
 
 @generator
-def items_of(queue: NDArray[np.int64]) -> Iterator[int]:
+def items_of(queue: Queue) -> Iterator[int]:
     """Take items from a queue, block by block: see `blocks_of`."""
     return _items(queue.ctypes.data, queue[1], queue[2])  # type: ignore[no-any-return]
 
 
-def queue_of(n_items: int, most: int | None = None) -> NDArray[np.int64]:
-    """Queue for `blocks_of`: next item, number of items, and items in a block, at most so many."""
+@kernel
+def is_done(queue: Queue, n_looks: int) -> bool:
+    """Whether all items of a queue have been taken and finished. Looks again so often if not."""
+    n_done = 0
+    while n_looks > 0 and n_done < queue[1]:
+        n_done, n_looks = _fetch_and_add(queue.ctypes.data + N_DONE, 0), n_looks - 1
+    return bool(n_done == queue[1])
+
+
+def queue_of(n_items: int, most: int | None = None) -> Queue:
+    """Queue for `blocks_of`: next item, items, items in a block (at most so many), items done."""
     n_threads = n_threads_now()
     n_blocks = 1 if n_threads == 1 else BLOCKS_PER_THREAD * n_threads
     size = -(-n_items // n_blocks)
-    return np.array([0, n_items, size if most is None else min(size, most)])
+    return np.array([0, n_items, size if most is None else min(size, most), 0])
 
 
 def run_together(
@@ -175,35 +192,43 @@ def run_together(
 
     Items may be worked on at the same time, so each must write only to its own part of the output.
     """
-    begin_together(lambda queue: task(queue, *arguments), queue_of(n_items, most))()
+    run_in_turn([(lambda queue: task(queue, *arguments), queue_of(n_items, most))])
 
 
-def begin_together(
-    task: Callable[[NDArray[np.int64]], Any], queue: NDArray[np.int64]
-) -> Callable[[], None]:
-    """Let other threads begin to work off a queue. Returns what joins in and waits for them.
+def run_in_turn(*rounds: Sequence[Work]) -> None:
+    """Let all threads work off queues, round by round.
 
-    No more threads than the queue has blocks. One that is busy until all others are done does not begin
+    The queues of a round are worked off in any order; the next round begins when all of them are done.
+    No more threads than a queue has blocks. One that is busy until all others are done does not begin
     any more.
     """
-    _, n_items, size = queue.tolist()
-    n_threads = n_threads_now()
-    n_helpers = min(n_threads, -(-n_items // max(size, 1))) - 1
-    helpers = [_helpers(n_threads - 1).submit(task, queue) for _ in range(n_helpers)]
+    n_threads, failed = n_threads_now(), list[bool]()
+    n_blocks = max(_n_blocks(queue) for round_ in rounds for _, queue in round_)
+    n_helpers = min(n_threads, n_blocks) - 1
 
-    def join() -> None:
-        task(queue)
-        for helper in helpers:
-            if not helper.cancel():
-                helper.result()
+    def work() -> None:
+        try:
+            for round_ in rounds:
+                for task, queue in round_:
+                    task(queue)
+                if n_helpers > 0 and round_ is not rounds[-1]:
+                    for _, queue in round_:
+                        # Others end at about the same time: to sleep and be woken would take longer.
+                        while not is_done(queue, LOOKS):
+                            if failed:
+                                return
+                            time.sleep(PAUSE)
+        except BaseException:
+            failed.append(True)
+            raise
 
-    return join
+    helpers = [_helpers(n_threads - 1).submit(work) for _ in range(n_helpers)]
+    work()
+    for helper in helpers:
+        if not helper.cancel():
+            helper.result()
 
 
-def begin_apart(task: Callable[[], None]) -> Callable[[], None]:
-    """Let another thread do a task, or do it now if there is none. Returns what waits for its end."""
-    n_threads = n_threads_now()
-    if n_threads > 1:
-        return _helpers(n_threads - 1).submit(task).result
-    task()
-    return lambda: None
+def _n_blocks(queue: Queue) -> int:
+    _, n_items, size, _ = queue.tolist()
+    return -(-n_items // max(size, 1))

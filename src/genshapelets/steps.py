@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from .discrepancies import L2Discrepancy
-from .discrepancies._l2_windows import Where, l2_metric
+from .discrepancies._l2_windows import Metric
 from .model import ShapeletModel
 from .objective import classification_loss, regression_loss
 from .parallel import kernel, u
 from .paths import Paths
-from .search import begin_search, check_lengths
+from .search import best_offsets
 from .shapelets import SHORTEST
 
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -56,14 +56,11 @@ def linear_step(
     assert isinstance(measure, L2Discrepancy)
     assert isinstance(head, nn.Linear)
     values, lengths = shapelets.values, shapelets.lengths
-    check_lengths(lengths)
-    level_free = measure.level_free_array(len(values))
-    metric = l2_metric(values, lengths, measure.weight, level_free, paths, keep_moments=True)
-    find = begin_search(
-        paths, measure, values, lengths, transform.search, transform.backend, metric.some
+    metric = Metric(measure.arrays(values, lengths), paths, keep_moments=True)
+    offsets = best_offsets(
+        paths, measure, values, lengths, transform.search, transform.backend, metric.ahead
     )
-    where = Where(find())
-    squared = metric.forward(where)
+    squared = metric.forward(offsets)
 
     sigma, upstream = np.empty((2, *squared.shape))
     output, to_log_lengths = np.empty((len(squared), len(head.weight))), np.empty(len(values))
@@ -74,7 +71,7 @@ def linear_step(
         loss.keywords.get("smoothing", 0.0) if isinstance(loss, partial) else 0.0, gamma,
         sigma, output, upstream, to_log_lengths, _gradient_of(head.weight), _gradient_of(head.bias),
     )  # fmt: skip
-    to_values, to_lengths, to_metric = metric.backward(where, upstream, squared)
+    to_values, to_lengths, to_metric = metric.backward(offsets, upstream, squared)
     lengths_now, raw = metric.windows.lengths, shapelets.raw_lengths.numpy()
     slope = np.where(raw > 0, -1.0, 1.0) * (np.abs(raw) <= -SHORTEST)
     _gradient_of(values)[...] = to_values.transpose(0, 2, 1)

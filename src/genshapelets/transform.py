@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from .discrepancies import Discrepancy, L2Discrepancy
-from .paths import Array, Paths, check_fill, paths_of
-from .search import BACKENDS, SEARCHES, begin_search, check_lengths
+from .paths import Paths, check_fill, paths_of
+from .search import BACKENDS, SEARCHES, best_offsets
 from .series import RaggedSeries
 from .shapelets import Shapelets, as_tensor
 
@@ -51,7 +51,7 @@ class GeneralisedShapeletTransform(nn.Module):
         Try as many evenly spaced offsets as the series has observations (on regularly sampled series
         every sample and the last possible start), or find the minimum over all real offsets.
     backend : "auto", "convolution", "fft", "compiled" or "reference"
-        What searches: see `genshapelets.search.begin_search`.
+        What searches: see `genshapelets.search.best_offsets`.
     fill : number or (channels,) array
         Value of a channel in a series that never observes it.
 
@@ -137,15 +137,15 @@ class GeneralisedShapeletTransform(nn.Module):
         """
         paths = self._as_paths(series)
         values, lengths = self.shapelets.values, self.shapelets.lengths
-        check_lengths(lengths)
-        # Both give work to other threads, if there are any, and go on.
         evaluation = self.discrepancy.prepare(paths, values, lengths)
-        find = begin_search(
-            paths, self.discrepancy, values, lengths, self.search, self.backend, evaluation.some
+        offsets = best_offsets(
+            paths, self.discrepancy, values, lengths, self.search, self.backend, evaluation.ahead
         )
-        offsets = find()
         discrepancy = evaluation.at(offsets)
-        return Matches(discrepancy, _since(paths.origin, offsets.start), offsets.backend)
+        start = torch.from_numpy(offsets.start + paths.origin[:, None])
+        if values.device.type != "cpu":  # MPS knows no float64
+            start = (start.float() if values.device.type == "mps" else start).to(values.device)
+        return Matches(discrepancy, start, offsets.backend)
 
     def _as_paths(self, series: RaggedSeries | Paths | ArrayLike) -> Paths:
         if not isinstance(series, (RaggedSeries, Paths)):
@@ -160,12 +160,6 @@ class GeneralisedShapeletTransform(nn.Module):
     def extra_repr(self) -> str:
         """Describe the settings for `repr`."""
         return f"search={self.search!r}, backend={self.backend!r}"
-
-
-def _since(origin: Array, start: Tensor) -> Tensor:
-    if start.device.type == "cpu":  # NumPy wakes no threads of OpenMP, which would disturb ours
-        return torch.from_numpy(start.numpy() + origin[:, None])
-    return start + torch.from_numpy(origin).to(start)[:, None]
 
 
 def _check_kind(discrepancy: object, n_channels: int) -> None:

@@ -28,7 +28,8 @@ def l2_windows(
     per_path = n_shapelets * n_channels * (int(paths.lengths.max()) + n_knots)
     size = max(1, MAX_ELEMENTS // per_path)
     # Through the offset runs the part of the length's gradient that moves the window.
-    start = offsets.start.to(values) + offsets.slope.to(values) * (lengths - lengths.detach())
+    start, slope = (torch.from_numpy(x).to(values) for x in (offsets.start, offsets.slope))
+    start = start + slope * (lengths - lengths.detach())
     return torch.cat(
         [
             _chunk(values, lengths, matrix, level_free, paths[i : i + size], start[i : i + size])

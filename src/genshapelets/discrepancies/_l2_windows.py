@@ -11,58 +11,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..offsets import FREE, Offsets
-from ..parallel import begin_apart, queue_of, run_together
+from ..offsets import Offsets
+from ..parallel import Queue, Work, is_done, queue_of, run_in_turn, run_together
 from ..paths import Array, Index, Paths, see_through
-from ._lattice import (
-    lattice_backward,
-    lattice_forward,
-    n_pieces,
-    project,
-)
+from ._l2_arrays import L2Arrays, as_tensor, float64
+from ._lattice import lattice_backward, lattice_forward, n_pieces, project
 from ._union import gram_backward, union_backward, union_forward
-from .base import Evaluation
+from .base import Ahead, Evaluation
 
 # Gradients of free windows are summed in blocks of paths. Their number is fixed, so that the sum, to the
 # last bit, does not depend on how many threads share the work.
 N_BLOCKS = 8
 SUM_BYTES = 2**18  # of sums over windows that are added up at once, to stay in a core's cache
-
-
-@dataclass(frozen=True)
-class Where:
-    """Offsets as arrays."""
-
-    offsets: Offsets
-
-    @cached_property
-    def start(self) -> Array:
-        """See `Offsets`."""
-        return self.offsets.start.numpy()
-
-    @cached_property
-    def slope(self) -> Array:
-        """See `Offsets`."""
-        return self.offsets.slope.numpy()
-
-    @cached_property
-    def index(self) -> Index:
-        """See `Offsets`."""
-        return self.offsets.index.numpy()
-
-    def column(self, k: int) -> Where:
-        """The offsets of one shapelet."""
-        of_all = self.offsets
-        start, slope, index = (
-            tensor[:, k : k + 1].contiguous()
-            for tensor in (of_all.start, of_all.slope, of_all.index)
-        )
-        return Where(Offsets(start, slope, index, of_all.backend))
-
-    @cached_property
-    def n_free(self) -> int:
-        """Windows that are not on a lattice."""
-        return int(np.count_nonzero(self.index == FREE))
 
 
 class L2Windows(torch.autograd.Function):
@@ -81,11 +41,10 @@ class L2Windows(torch.autograd.Function):
         metric: Metric,
         offsets: Offsets,
     ) -> Tensor:
-        where = Where(offsets)
-        squared = metric.forward(where)
-        ctx.metric, ctx.where, ctx.squared = metric, where, squared
+        squared = metric.forward(offsets)
+        ctx.metric, ctx.offsets, ctx.squared = metric, offsets, squared
         ctx.dtypes = (values.dtype, lengths.dtype, None if matrix is None else matrix.dtype)
-        return _tensor(np.sqrt(squared), values.dtype)
+        return as_tensor(np.sqrt(squared), values.dtype)
 
     @staticmethod
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
@@ -96,9 +55,9 @@ class L2Windows(torch.autograd.Function):
         sigma = np.sqrt(ctx.squared)
         # The square root has no derivative at 0; 0 is the subgradient that leaves a perfect match be.
         half = 0.5 / np.where(sigma > 0, sigma, np.inf)
-        grads = ctx.metric.backward(ctx.where, _float64(upstream) * half, ctx.squared)
+        grads = ctx.metric.backward(ctx.offsets, float64(upstream) * half, ctx.squared)
         values, lengths, matrix = (
-            None if grad is None else _tensor(grad, dtype)
+            None if grad is None else as_tensor(grad, dtype)
             for grad, dtype in zip(grads, ctx.dtypes, strict=True)
         )
         assert values is not None
@@ -112,43 +71,18 @@ def prepare_windows(
     level_free: NDArray[np.bool_],
     paths: Paths,
 ) -> Evaluation:
-    """Begin what does not depend on the offsets."""
+    """Prepare what does not depend on the offsets."""
     tensors = (values, lengths) if matrix is None else (values, lengths, matrix)
-    keep_moments = torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
-    metric = l2_metric(values, lengths, matrix, level_free, paths, keep_moments)
-    if keep_moments:
-        return Evaluation(
-            lambda offsets: L2Windows.apply(values, lengths, matrix, metric, offsets), metric.some
-        )
-    return Evaluation(
-        lambda offsets: _tensor(np.sqrt(metric.forward(Where(offsets))), values.dtype),
-        metric.some,
-    )
+    with_gradients = torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
+    arrays = L2Arrays.of(values, lengths, matrix, level_free)
+    metric = Metric(arrays, paths, keep_moments=with_gradients)
 
+    def at(offsets: Offsets) -> Tensor:
+        if with_gradients:
+            return L2Windows.apply(values, lengths, matrix, metric, offsets)  # type: ignore[no-any-return]
+        return as_tensor(np.sqrt(metric.forward(offsets)), values.dtype)
 
-def l2_metric(
-    values: Tensor,
-    lengths: Tensor,
-    matrix: Tensor | None,
-    level_free: NDArray[np.bool_],
-    paths: Paths,
-    keep_moments: bool,
-) -> Metric:
-    """Copy the tensors, as an optimiser may change them before the backward pass."""
-    weights = np.ones((1, values.shape[1]))
-    metric = None if matrix is None else _float64(matrix)
-    if metric is not None and metric.ndim == 2:
-        weights = metric**2
-    windows = _Windows(
-        paths=paths,
-        rows=paths.values,
-        shapelets=_float64(values.transpose(1, 2)),
-        lengths=_float64(lengths),
-        weights=weights,
-        level_free=level_free,
-        keep_moments=keep_moments,
-    )
-    return Metric(windows, metric)
+    return Evaluation(at, metric.ahead)
 
 
 class Metric:
@@ -158,18 +92,33 @@ class Metric:
     shapelet by itself if each has its own.
     """
 
-    def __init__(self, windows: _Windows, matrix: Array | None) -> None:
-        self.windows, self.matrix = windows, matrix
+    def __init__(self, arrays: L2Arrays, paths: Paths, keep_moments: bool) -> None:
+        self.arrays = arrays
+        self.windows = _Windows(
+            paths=paths,
+            rows=paths.values,
+            shapelets=arrays.shapelets,
+            lengths=arrays.lengths,
+            weights=arrays.weights,
+            level_free=arrays.level_free,
+            keep_moments=keep_moments,
+        )
+        matrix = self.matrix = arrays.matrix
         self.full = matrix is not None and matrix.ndim == 3
         self.apart = self.full and len(matrix) > 1  # type: ignore[arg-type]
-        self.squared = np.empty((len(windows.paths), len(windows.shapelets)))
+        self.squared = np.empty((len(paths), len(arrays.shapelets)))
         # By each call of `some`: how many paths it has evaluated, and of how many windows it has not.
         self.evaluated: list[tuple[int, int]] = []
-        if not self.full:
-            windows.lattices  # noqa: B018  begins to project the shapelets
+
+    @property
+    def ahead(self) -> Ahead:
+        """What the search may use and do."""
+        lattices = [] if self.full else self.windows.lattices
+        before: list[Work] = [(lattice.project, lattice.queue) for lattice in lattices]
+        return Ahead(self.arrays, self.some, before)
 
     def some(self, index: Index, members: Index) -> None:
-        """Evaluate the windows of some paths beforehand: see `Evaluation`."""
+        """Evaluate the windows of some paths beforehand: see `Ahead`."""
         if self.full:
             return
         n_free = len(members) * index.shape[1]
@@ -177,28 +126,28 @@ class Metric:
             n_free = lattice.forward(queue_of(len(members)), members, index, self.squared)
         self.evaluated.append((len(members), n_free))
 
-    def forward(self, where: Where) -> Array:
+    def forward(self, offsets: Offsets) -> Array:
         """Squared discrepancies, (series, shapelets)."""
         if self.apart:
             for k, part in enumerate(self._parts()):
-                self.squared[:, k : k + 1] = part.forward(where.column(k))
+                self.squared[:, k : k + 1] = part.forward(offsets.of_shapelet(k))
         elif sum(n_paths for n_paths, _ in self.evaluated) < len(self.squared):
-            self.squared = self._parts()[0].forward(where)
+            self.squared = self._parts()[0].forward(offsets)
         elif any(n_free for _, n_free in self.evaluated):
-            self.windows.forward_free(where, self.squared)
+            self.windows.forward_free(offsets, self.squared)
         return self.squared
 
     def backward(
-        self, where: Where, upstream: Array, squared: Array
+        self, offsets: Offsets, upstream: Array, squared: Array
     ) -> tuple[Array, Array, Array | None]:
         """Gradients of values (shapelets, knots, channels), lengths and matrix."""
         parts = self._parts()
         if not self.apart:
-            grad_values, grad_lengths, grad_weights = parts[0].backward(where, upstream, squared)
+            grad_values, grad_lengths, grad_weights = parts[0].backward(offsets, upstream, squared)
         else:
             grads = [
                 part.backward(
-                    where.column(k),
+                    offsets.of_shapelet(k),
                     np.ascontiguousarray(upstream[:, k : k + 1]),
                     np.ascontiguousarray(squared[:, k : k + 1]),
                 )
@@ -213,7 +162,7 @@ class Metric:
             if len(self.matrix) == 1:
                 grad_weights = grad_weights.sum(axis=0, keepdims=True)
             return grad_values, grad_lengths, 2.0 * self.matrix * grad_weights
-        gram = self.windows.gram(where, upstream)
+        gram = self.windows.gram(offsets, upstream)
         if len(self.matrix) == 1:
             gram = gram.sum(axis=0, keepdims=True)
         return grad_values @ self.matrix, grad_lengths, 2.0 * self.matrix @ gram
@@ -253,32 +202,35 @@ class _Windows:
             for k in range(len(self.shapelets))
         ]
 
-    def forward(self, where: Where) -> Array:
-        out = np.empty(where.index.shape)
-        self.forward_free(where, out)
-        if where.n_free < out.size:
+    def forward(self, offsets: Offsets) -> Array:
+        out = np.empty(offsets.index.shape)
+        self.forward_free(offsets, out)
+        if offsets.n_free < out.size:
             for lattice in self.lattices:
                 members = lattice.members
-                run_together(lattice.forward, len(members), members, where.index, out)
+                lattice.ensure_projected()
+                run_together(lattice.forward, len(members), members, offsets.index, out)
         return out
 
-    def forward_free(self, where: Where, out: Array) -> None:
+    def forward_free(self, offsets: Offsets, out: Array) -> None:
         """Evaluate the windows that are not on a lattice."""
-        if where.n_free:
+        if offsets.n_free:
             paths = self.paths
             run_together(
-                union_forward, len(paths), paths.knots, self.rows, paths.row_offsets, where.index,
-                where.start, self.shapelets, self.lengths, self.weights, self.level_free, out,
+                union_forward, len(paths), paths.knots, self.rows, paths.row_offsets, offsets.index,
+                offsets.start, self.shapelets, self.lengths, self.weights, self.level_free, out,
             )  # fmt: skip
 
-    def backward(self, where: Where, upstream: Array, squared: Array) -> tuple[Array, Array, Array]:
+    def backward(
+        self, offsets: Offsets, upstream: Array, squared: Array
+    ) -> tuple[Array, Array, Array]:
         paths = self.paths
         n_shapelets = len(self.shapelets)
         n_blocks = min(N_BLOCKS, len(paths))
         grad_shapelets = np.zeros(self.shapelets.shape)
         grad_lengths = np.zeros(n_shapelets)
         grad_weights = np.zeros((n_shapelets, self.rows.shape[1]))
-        if where.n_free:
+        if offsets.n_free:
             by_block = (
                 np.empty((n_blocks, *grad_shapelets.shape)),
                 np.empty((n_blocks, *grad_lengths.shape)),
@@ -286,28 +238,28 @@ class _Windows:
             )
             per_shapelet = np.ascontiguousarray(np.broadcast_to(self.weights, grad_weights.shape))
             run_together(
-                union_backward, n_blocks, paths.knots, self.rows, paths.row_offsets, where.index,
-                where.start, where.slope, self.shapelets, self.lengths, per_shapelet, self.level_free,
-                upstream, squared, *by_block,
+                union_backward, n_blocks, paths.knots, self.rows, paths.row_offsets, offsets.index,
+                offsets.start, offsets.slope, self.shapelets, self.lengths, per_shapelet,
+                self.level_free, upstream, squared, *by_block,
             )  # fmt: skip
             for total, part in zip(
                 (grad_shapelets, grad_lengths, grad_weights), by_block, strict=True
             ):
                 total += part.sum(axis=0)
-        if where.n_free < squared.size:
+        if offsets.n_free < squared.size:
             for lattice in self.lattices:
                 lattice.backward(
-                    where, upstream, squared, grad_shapelets, grad_lengths, grad_weights
+                    offsets, upstream, squared, grad_shapelets, grad_lengths, grad_weights
                 )
         return grad_shapelets, grad_lengths, grad_weights
 
-    def gram(self, where: Where, upstream: Array) -> Array:
+    def gram(self, offsets: Offsets, upstream: Array) -> Array:
         """Sum over paths of upstream * int r r^T, (shapelets, channels, channels)."""
         paths = self.paths
         n_channels = self.rows.shape[1]
         out = np.zeros((len(self.shapelets), n_channels, n_channels))
         run_together(
-            gram_backward, len(self.shapelets), paths.knots, self.rows, paths.row_offsets, where.start,
+            gram_backward, len(self.shapelets), paths.knots, self.rows, paths.row_offsets, offsets.start,
             self.shapelets, self.lengths, self.level_free, upstream, out,
         )  # fmt: skip
         return out
@@ -322,8 +274,10 @@ class _Lattice:
     """The windows of the paths that share one sampling step."""
 
     def __init__(self, windows: _Windows, step: float, members: Index, longest_span: float) -> None:
-        self.windows, self.step, self.members = windows, step, members
-        n_shapelets, _, n_channels = windows.shapelets.shape
+        self.step, self.members, self.row_offsets = step, members, windows.paths.row_offsets
+        self.rows, self.shapelets = windows.rows, windows.shapelets
+        self.weights, self.level_free = windows.weights, windows.level_free
+        n_shapelets, _, n_channels = self.shapelets.shape
         # A longer shapelet has no window on the lattice: what is computed for it here is not used.
         self.lengths = np.minimum(windows.lengths, longest_span)
         nodes = n_pieces(self.lengths.max(), step) + 1
@@ -331,63 +285,43 @@ class _Lattice:
         self.residual = np.empty((2, n_shapelets, n_channels))
         n_moments = nodes if windows.keep_moments else 0
         self.moment, self.first_moment = np.empty((2, 2, n_shapelets, n_moments, n_channels))
-        self.wait = begin_apart(self.project)
-        tiled_weights = np.empty((len(windows.weights), nodes, n_channels))
-        tiled_weights[:] = windows.weights[:, None]
-        self.tiled_weights = tiled_weights.reshape(len(tiled_weights), -1)
+        self.queue = queue_of(n_shapelets)
 
-    def project(self) -> None:
-        w = self.windows
+    def project(self, queue: Queue) -> None:
+        """Project the shapelets of a queue onto the nodes of their windows."""
         project(
-            self.step, w.shapelets, self.lengths, self.projection, self.residual,
-            self.moment, self.first_moment,
+            queue, self.step, self.shapelets, self.lengths, self.projection, self.residual, self.moment,
+            self.first_moment,
         )  # fmt: skip
 
-    def forward(self, queue: Index, members: Index, index: Index, out: Array) -> int:
+    def ensure_projected(self) -> None:
+        """Project the shapelets, unless that has been done while searching."""
+        if not is_done(self.queue, 1):
+            run_in_turn([(self.project, self.queue)])
+
+    def forward(self, queue: Queue, members: Index, index: Index, out: Array) -> int:
         """Evaluate the windows of some paths. Returns how many of them are not on the lattice."""
-        self.wait()
-        w = self.windows
         n_free: int = lattice_forward(
-            queue, members, w.rows.ravel(), w.rows.shape[1], w.paths.row_offsets, index, self.step,
-            self.lengths, self.tiled_weights, w.level_free,
-            self.projection.reshape(2, len(self.lengths), -1), self.residual, out,
+            queue, members, self.rows, self.row_offsets, index, self.step, self.lengths, self.weights,
+            self.level_free, self.projection, self.residual, out,
         )  # fmt: skip
         return n_free
 
     def backward(
         self,
-        where: Where,
+        offsets: Offsets,
         upstream: Array,
         squared: Array,
         grad_shapelets: Array,
         grad_lengths: Array,
         grad_weights: Array,
     ) -> None:
-        self.wait()
-        w = self.windows
+        self.ensure_projected()
         per_shapelet = 32 * self.projection[0, 0].size  # bytes of its sums
         run_together(
-            lattice_backward, len(self.lengths), self.members, w.rows.ravel(), w.rows.shape[1],
-            w.paths.row_offsets, where.index, where.slope, self.step, w.shapelets, self.lengths,
-            w.weights, self.tiled_weights, w.level_free, self.projection, self.residual, self.moment,
-            self.first_moment, upstream, squared, grad_shapelets, grad_lengths, grad_weights,
+            lattice_backward, len(self.lengths), self.members, self.rows, self.row_offsets,
+            offsets.index, offsets.slope, self.step, self.shapelets, self.lengths, self.weights,
+            self.level_free, self.projection, self.residual, self.moment, self.first_moment, upstream,
+            squared, grad_shapelets, grad_lengths, grad_weights,
             most=max(1, SUM_BYTES // per_shapelet),
         )  # fmt: skip
-
-
-# NumPy converts, not torch: OpenMP's threads, which torch would wake for it, go on spinning for a while
-# and take the processors from ours.
-
-
-def _float64(tensor: Tensor) -> Array:
-    """Copy a tensor."""
-    tensor = tensor.detach()
-    if tensor.dtype not in (torch.float32, torch.float64):
-        tensor = tensor.double()
-    return np.array(tensor.numpy(), dtype=np.float64, order="C")
-
-
-def _tensor(array: Array, dtype: torch.dtype) -> Tensor:
-    if dtype == torch.float32:
-        return torch.from_numpy(array.astype(np.float32))
-    return torch.from_numpy(array).to(dtype)

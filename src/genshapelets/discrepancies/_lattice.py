@@ -90,7 +90,7 @@ def find_taps(queue, step, shapelets, lengths, taps):
 
 
 @kernel
-def project(step, shapelets, lengths, projection, residual, moment, first_moment):
+def project(queue, step, shapelets, lengths, projection, residual, moment, first_moment):
     """Project shapelets onto the nodes of their windows, at a sample [0] and at the end [1].
 
     Writes the values of Pw at the nodes, int |w - Pw|^2 for each channel, and, if there is room for
@@ -100,7 +100,7 @@ def project(step, shapelets, lengths, projection, residual, moment, first_moment
     size = projection.shape[2] + n_knots + 2
     nodes = node_arrays(size)
     ratio, value = np.empty(size), np.empty((2, n_channels))
-    for k in range(len(shapelets)):
+    for k in items_of(queue):
         for at_end in (0, 1):
             project_one(
                 at_end, step, shapelets[k], lengths[k], projection[at_end, k], residual[at_end, k],
@@ -212,22 +212,35 @@ def load_difference(
 
 
 @kernel
+def tile(weights, n_nodes):
+    """Weights of the channels (metrics, channels), once for each node."""
+    n_metrics, n_channels = weights.shape
+    tiled = np.empty((n_metrics, n_nodes * n_channels))
+    for metric in range(n_metrics):
+        for x in range(n_nodes * n_channels):
+            tiled[metric, x] = weights[metric, x % n_channels]
+    return tiled
+
+
+@kernel
 def lattice_forward(
-    queue, members, values, n_channels, row_offsets, index, step, lengths, tiled_weights,
-    level_free, projection, residual, out,
+    queue, members, rows, row_offsets, index, step, lengths, weights, level_free, projection, residual,
+    out,
 ):  # fmt: skip
     """Squared discrepancies of the windows on the lattice, of some paths.
 
     Returns how many windows of these paths are not on the lattice.
     """
-    n_shapelets = len(lengths)
-    mean, difference = np.empty(n_channels), np.empty(projection.shape[2])
+    n_shapelets, n_channels, n_nodes = len(lengths), rows.shape[1], projection.shape[2]
+    values, flat = rows.ravel(), projection.reshape(2, n_shapelets, n_nodes * n_channels)
+    tiled_weights = tile(weights, n_nodes)
+    mean, difference = np.empty(n_channels), np.empty(n_nodes * n_channels)
     pieces_of, share_of = np.empty(n_shapelets, np.int64), np.empty(n_shapelets)
     rest = np.zeros((2, n_shapelets))
     for k in range(n_shapelets):
         for at_end in (0, 1):
             for channel in range(n_channels):
-                weight = tiled_weights[min(k, len(tiled_weights) - 1), channel]
+                weight = weights[min(k, len(weights) - 1), channel]
                 rest[at_end, k] += weight * residual[at_end, k, channel]
         pieces_of[k] = n_pieces(lengths[k], step)
         share_of[k] = (lengths[k] - (pieces_of[k] - 1) * step) / step
@@ -243,7 +256,7 @@ def lattice_forward(
             pieces, share = pieces_of[k], share_of[k]
             load_difference(
                 values, row_offsets[series], row_offsets[series + 1] - 1, index[series, k],
-                n_channels, pieces, share, projection, at_end, k, level_free[k], mean, difference,
+                n_channels, pieces, share, flat, at_end, k, level_free[k], mean, difference,
             )  # fmt: skip
             full, edge = 0.0, 0.0
             begin = u(at_end * n_channels)
@@ -260,17 +273,18 @@ def lattice_forward(
 
 @kernel
 def lattice_backward(
-    queue, members, values, n_channels, row_offsets, index, slope, step, shapelets, lengths, weights,
-    tiled_weights, level_free, projection, residual, moment, first_moment, upstream, out,
-    grad_shapelets, grad_lengths, grad_weights,
+    queue, members, rows, row_offsets, index, slope, step, shapelets, lengths, weights, level_free,
+    projection, residual, moment, first_moment, upstream, out, grad_shapelets, grad_lengths,
+    grad_weights,
 ):  # fmt: skip
     """Add the gradients of sum(upstream * squared discrepancy) over the windows on the lattice.
 
     The queue is of shapelets. A block of them goes through all paths at once: the sums over the
     windows, from which `add_gradients` makes gradients, then stay in the cache.
     """
-    n_shapelets, n_knots, _ = shapelets.shape
+    n_shapelets, n_knots, n_channels = shapelets.shape
     n_nodes, most = projection.shape[2], queue[2]
+    values, tiled_weights = rows.ravel(), tile(weights, n_nodes)
     nodes, total = node_arrays(n_nodes + n_knots + 2), np.empty((2, n_channels))
     n_windows, sum_upstream = np.empty((2, most), np.int64), np.empty((2, most))
     sum_lengths = np.empty(most)

@@ -5,11 +5,32 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from torch import Tensor, nn
 
 from ..offsets import Offsets, Then
+from ..parallel import Work
 from ..paths import Paths
+from ._l2_arrays import L2Arrays
+
+
+class Ahead(NamedTuple):
+    """What a search need not do again, and what it may do ahead of the evaluation.
+
+    Attributes
+    ----------
+    arrays : L2Arrays
+        The numbers of shapelets and metric.
+    some : callable
+        Evaluates some paths, as soon as and on the thread where their offsets are found.
+    before : list of Work
+        To be done before that.
+    """
+
+    arrays: L2Arrays
+    some: Then
+    before: list[Work]
 
 
 @dataclass(frozen=True)
@@ -20,12 +41,12 @@ class Evaluation:
     ----------
     at : callable
         Takes the `Offsets` and returns the (series, shapelets) tensor of discrepancies.
-    some : callable, optional
-        Begins with some paths, as soon as and on the thread where their offsets are found.
+    ahead : Ahead, optional
+        For the search.
     """
 
     at: Callable[[Offsets], Tensor]
-    some: Then | None = None
+    ahead: Ahead | None = None
 
 
 class Discrepancy(nn.Module, ABC):
@@ -41,7 +62,7 @@ class Discrepancy(nn.Module, ABC):
 
     @abstractmethod
     def prepare(self, paths: Paths, values: Tensor, lengths: Tensor) -> Evaluation:
-        """Begin what does not depend on the offsets, before they are searched for.
+        """Prepare what does not depend on the offsets, before they are searched for.
 
         Parameters
         ----------

@@ -38,7 +38,7 @@ class ClassicalDiscrepancy(Discrepancy):
 
 def _sum_of_squares(paths: Paths, values: Tensor, offsets: Offsets) -> Tensor:
     n_samples = values.shape[2]
-    first = paths.row_offsets[:-1, None] + offsets.index.cpu().numpy()
+    first = paths.row_offsets[:-1, None] + offsets.index
     last = paths.row_offsets[1:] - 1
     row = np.minimum(first[..., None] + np.arange(n_samples), last[:, None, None])
     # In float64 and rounded once; mps has no float64.

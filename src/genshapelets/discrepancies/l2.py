@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ..paths import Paths
+from ._l2_arrays import L2Arrays
 from ._l2_torch import l2_windows
 from ._l2_windows import prepare_windows
 from .base import Discrepancy, Evaluation
@@ -91,7 +92,7 @@ class L2Discrepancy(Discrepancy):
 
     def level_free_array(self, n_shapelets: int) -> NDArray[np.bool_]:
         """Answer as `level_free_of`, as an array."""
-        answers: NDArray[np.bool_] = self.level_free.cpu().numpy()
+        answers: NDArray[np.bool_] = self.level_free.numpy(force=True)
         return answers if answers.ndim else np.full(n_shapelets, bool(answers))
 
     def check(self, n_shapelets: int, n_channels: int) -> None:
@@ -111,8 +112,12 @@ class L2Discrepancy(Discrepancy):
                 f"level_free holds {len(self.level_free)} answers for {n_shapelets} shapelets."
             )
 
+    def arrays(self, values: Tensor, lengths: Tensor) -> L2Arrays:
+        """Copy the numbers of shapelets and metric for the kernels."""
+        return L2Arrays.of(values, lengths, self.weight, self.level_free_array(len(values)))
+
     def prepare(self, paths: Paths, values: Tensor, lengths: Tensor) -> Evaluation:
-        """Begin what does not depend on the offsets; see `Discrepancy`."""
+        """Prepare what does not depend on the offsets; see `Discrepancy`."""
         n_shapelets = len(values)
         if values.device.type == "cpu":
             level_free = self.level_free_array(n_shapelets)

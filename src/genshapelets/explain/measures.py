@@ -149,13 +149,7 @@ def _random_discrepancy(
         n_places = np.maximum(paths.lengths - found.shapelets.shape[2] + 1, 1)
         index = random.integers(n_places[:, None], size=shape)
     shapelets = model.transform.shapelets
-    device = shapelets.values.device
-    offsets = Offsets(
-        torch.from_numpy(start).to(device),
-        torch.zeros(shape, dtype=torch.float64, device=device),
-        torch.from_numpy(index).to(device),
-        "random",
-    )
+    offsets = Offsets(start, np.zeros(shape), index, "random")
     with torch.no_grad(), estimator._threads():
         discrepancy = model.transform.discrepancy.evaluate(
             paths, shapelets.values, shapelets.lengths, offsets

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from ..discrepancies._lattice import ROUNDING, n_pieces
 from ..offsets import AT_END, FREE, Offsets
+from ..parallel import run_in_turn
 from .lattice import fast_length, last_rows, most_offsets, padded_rows, window_taps
 from .problem import L2Problem
 
@@ -17,7 +18,9 @@ def search_torch(problem: L2Problem, form: str, device: torch.device) -> Offsets
     """Best offset among every sample and the last possible start; see `search_convolution`."""
     paths = problem.paths
     dtype = torch.float32 if device.type == "mps" else torch.float64
-    taps, end_taps = torch.from_numpy(window_taps(problem)).to(device, dtype)
+    both, find_taps = window_taps(problem)
+    run_in_turn([find_taps])
+    taps, end_taps = torch.from_numpy(both).to(device, dtype)
     n_shapelets, n_taps, n_channels = taps.shape
     n_offsets = most_offsets(problem)
     if form == "fft":
@@ -36,7 +39,9 @@ def search_torch(problem: L2Problem, form: str, device: torch.device) -> Offsets
         end_correlation = ends.to(device, dtype) @ end_taps.reshape(n_shapelets, -1).T
         out = (start[first:last], slope[first:last], index[first:last])
         _pick(problem, first, last, correlation, end_correlation, *out)
-    return Offsets(start, slope, index, form)
+    return Offsets(
+        start.cpu().double().numpy(), slope.cpu().double().numpy(), index.cpu().numpy(), form
+    )
 
 
 def by_windows(x: Tensor, taps: Tensor, n_offsets: int) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -46,5 +47,5 @@ def search_classical(paths: Paths, values: Tensor, form: str) -> Offsets:
         cost = cost - 2 * found[:, :, : len(offset)].transpose(0, 1)
         cost = torch.where(offset < n_offsets[:, None, None], cost, torch.inf)
         index[first:last] = cost.argmin(dim=2)
-    start = index.to(dtype) * paths.common_step
-    return Offsets(start, torch.zeros_like(start), index, form)
+    best = index.cpu().numpy()
+    return Offsets(best * paths.common_step, np.zeros(best.shape), best, form)

@@ -7,7 +7,6 @@ a sum over the shapelet's knots (`knots`) or over the path's corners (`corners`)
 from __future__ import annotations
 
 import numpy as np
-import torch
 
 from ..offsets import AT_END, FREE, Offsets
 from ..parallel import items_of, kernel, one_blas_thread, run_together, u
@@ -42,9 +41,7 @@ def search_compiled(problem: L2Problem, corners_per_knot: float = CORNERS_PER_KN
             *corner_weights(problem.shapelets, problem.lengths), problem.lengths, problem.energy,
             problem.column, problem.level_free, problem.weights, corners_per_knot, start, slope, index,
         )  # fmt: skip
-    return Offsets(
-        torch.from_numpy(start), torch.from_numpy(slope), torch.from_numpy(index), "compiled"
-    )
+    return Offsets(start, slope, index, "compiled")
 
 
 @kernel

@@ -10,29 +10,33 @@ One compiled loop does all of it, path by path; `_convolution_torch` is the twin
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 import numpy as np
-import torch
 
 from ..discrepancies._lattice import ROUNDING, n_pieces
-from ..offsets import AT_END, FREE, Offsets, Then
-from ..parallel import begin_together, blocks_of, inlined_kernel, kernel, queue_of, scratch, u
+from ..discrepancies.base import Ahead
+from ..offsets import AT_END, FREE, Offsets
+from ..parallel import (
+    Queue,
+    Work,
+    blocks_of,
+    inlined_kernel,
+    kernel,
+    queue_of,
+    run_in_turn,
+    scratch,
+    u,
+)
 from ..paths import Array, Index
-from ._convolution_torch import search_torch
 from .fourier import roots_of_unity
-from .lattice import window_taps
+from .lattice import side_by_side_applies, window_taps
 from .problem import L2Problem
-from .side_by_side import side_by_side, side_by_side_applies
+from .side_by_side import Search, side_by_side
 from .spectra import Layout, correlate_spectra, spectra_of_taps, transform_paths
 from .sums import running_sum, sliding_sums, sum_between
 
 
-def begin_convolution(
-    problem: L2Problem, form: str, device: torch.device, then: Then | None = None
-) -> Callable[[], Offsets]:
-    """Begin to find the best offset among every sample and the last possible start.
+def search_convolution(problem: L2Problem, form: str, ahead: Ahead | None = None) -> Offsets:
+    """Find the best offset among every sample and the last possible start.
 
     Parameters
     ----------
@@ -40,51 +44,45 @@ def begin_convolution(
         Its paths share one sampling step.
     form : "convolution" or "fft"
         Multiply windows by taps, or spectra by spectra.
-    device : torch.device
-    then : callable, optional
-        As of `begin_search`.
+    ahead : Ahead, optional
+        Each thread evaluates the paths that it has searched.
     """
-    if device.type != "cpu":
-        return partial(search_torch, problem, form, device)
     n_series, n_shapelets = len(problem.paths), len(problem.lengths)
     start, slope = np.empty((2, n_series, n_shapelets))
     index = np.empty((n_series, n_shapelets), np.int64)
-    taps = window_taps(problem)
     if form == "convolution" and side_by_side_applies(problem):
-        queue, search = queue_of(n_series), side_by_side(problem, taps, start, slope, index)
+        preparing, search, most = side_by_side(problem, start, slope, index)
     else:
-        queue, search = _path_by_path(problem, form, taps, start, slope, index)
+        preparing, search, most = _path_by_path(problem, form, start, slope, index)
 
-    def search_some(queue: Index) -> None:
+    def search_some(queue: Queue) -> None:
         found = scratch("found", (n_series,), np.int64)
         n_found = search(queue, found)
-        if then is not None:
-            then(index, found[:n_found])
+        if ahead is not None:
+            ahead.some(index, found[:n_found])
 
-    join = begin_together(search_some, queue)
-
-    def offsets() -> Offsets:
-        join()
-        return Offsets(
-            torch.from_numpy(start), torch.from_numpy(slope), torch.from_numpy(index), form
-        )
-
-    return offsets
+    if ahead is not None:
+        preparing[-1] += ahead.before
+    run_in_turn(*preparing, [(search_some, queue_of(n_series, most))])
+    return Offsets(start, slope, index, form)
 
 
 def _path_by_path(
-    problem: L2Problem, form: str, taps: Array, start: Array, slope: Array, index: Index
-) -> tuple[Index, Callable[[Index, Index], int]]:
-    """A queue of the paths, and what searches some of them: see `side_by_side`."""
+    problem: L2Problem, form: str, start: Array, slope: Array, index: Index
+) -> tuple[list[list[Work]], Search, int]:
+    """Prepare to search one path after the other: see `side_by_side`."""
     paths, n_channels = problem.paths, problem.rows.shape[1]
+    taps, find_taps = window_taps(problem)
+    preparing = [[find_taps]]
     layout = Layout.of(max(paths.longest, taps.shape[2]), n_channels, len(problem.lengths))
     roots = roots_of_unity(layout.period)
     spectra, largest_tap, room = np.empty((0, 0, 0, 0, 0)), np.empty((0, 0, 0)), 0
     if form == "fft":
-        spectra, largest_tap = spectra_of_taps(taps[0], layout, roots)
+        spectra, largest_tap, transform_taps = spectra_of_taps(taps[0], layout, roots)
+        preparing.append([transform_taps])
         room = layout.room(n_channels)
 
-    def search(queue: Index, found: Index) -> int:
+    def search(queue: Queue, found: Index) -> int:
         n_found: int = _search_paths(
             problem.rows, paths.row_offsets, paths.longest, paths.common_step, problem.shift,
             problem.column_weights, problem.column_level, problem.column, problem.level_free,
@@ -93,7 +91,7 @@ def _path_by_path(
         )  # fmt: skip
         return n_found
 
-    return queue_of(len(paths), layout.n_loaded), search
+    return preparing, search, layout.n_loaded
 
 
 @kernel
@@ -172,15 +170,20 @@ def _search_paths(
                             x, n_rows, step, shift, series, column_weights, column_level, k, density,
                             sums, 0, cost,
                         )  # fmt: skip
+                    end_correlation = correlate_last(
+                        flat_rows,
+                        end_row * n_channels,
+                        flat_end_taps,
+                        k,
+                        (pieces[k] + 1) * n_channels,
+                    )
+                    # Decided before the call: a branch among its arguments counts references to arrays.
+                    own_column, own = column[k] if few_columns else 0, member if by_spectra else 0
+                    metric = min(k, len(weights) - 1)
                     best = best_sample(
-                        x, integral, density, sums, column[k] if few_columns else 0, n_offsets,
-                        n_rows - 1, pieces[k], share[k], step, level_free[k], weights,
-                        min(k, len(weights) - 1), correlations, member if by_spectra else 0,
-                        correlate_last(
-                            flat_rows, end_row * n_channels, flat_end_taps, k,
-                            (pieces[k] + 1) * n_channels,
-                        ),
-                        cost,
+                        x, integral, density, sums, own_column, n_offsets, n_rows - 1, pieces[k],
+                        share[k], step, level_free[k], weights, metric, correlations, own,
+                        end_correlation, cost,
                     )  # fmt: skip
                     index[series, k] = best
                     slope[series, k] = -1.0 if best == AT_END else 0.0

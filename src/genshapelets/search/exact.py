@@ -25,7 +25,6 @@ at most r times the L2 norm of f' over all it moves through.
 from __future__ import annotations
 
 import numpy as np
-import torch
 
 from ..offsets import FREE, Offsets
 from ..parallel import inlined_kernel, items_of, kernel, one_blas_thread, run_together, u
@@ -54,8 +53,7 @@ def search_exact(problem: L2Problem) -> Offsets:
             problem.column, problem.level_free, problem.weights, problem.constant, problem.shift,
             *nearest_lines(problem), start, slope,
         )  # fmt: skip
-    index = torch.full(shape, FREE)
-    return Offsets(torch.from_numpy(start), torch.from_numpy(slope), index, "compiled")
+    return Offsets(start, slope, np.full(shape, FREE), "compiled")
 
 
 @inlined_kernel

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from math import log2
+
 import numpy as np
 
 from ..discrepancies._lattice import find_taps, n_pieces
-from ..parallel import run_together
+from ..parallel import Work, queue_of
 from ..paths import Array, Paths
 from .problem import L2Problem
 
+FEW_OFFSETS, MANY_SHAPELETS = 32, 8
 
-def window_taps(problem: L2Problem) -> Array:
-    """Taps of windows at a sample and of the last one, (2, shapelets, taps, channels).
 
-    The latter are aligned at the end: their last tap meets a path's last row.
+def window_taps(problem: L2Problem) -> tuple[Array, Work]:
+    """Taps of windows at a sample and of the last one, and what finds them.
+
+    They are (2, shapelets, taps, channels). The latter are aligned at the end: their last tap meets a
+    path's last row.
     """
     n_shapelets, _, n_channels = problem.shapelets.shape
     step = problem.paths.common_step
     # A length beyond every span never meets a window: its taps would only cost memory.
     lengths = np.minimum(problem.lengths, problem.paths.longest_span + step)
     taps = np.zeros((2, n_shapelets, n_pieces(lengths.max(), step) + 1, n_channels))
-    run_together(find_taps, n_shapelets, step, problem.shapelets, lengths, taps)
-    return taps
+    shapelets = problem.shapelets
+    return taps, (
+        lambda queue: find_taps(queue, step, shapelets, lengths, taps), queue_of(n_shapelets)
+    )  # fmt: skip
 
 
 def most_offsets(problem: L2Problem) -> int:
@@ -30,21 +37,42 @@ def most_offsets(problem: L2Problem) -> int:
     return max(problem.paths.longest - shortest, 1)
 
 
+def side_by_side_applies(problem: L2Problem) -> bool:
+    """Whether all see the same energy, and it is worth while to multiply by four shapelets at once.
+
+    It is not if one loop over many offsets is long enough and the four may differ much in length.
+    """
+    one_metric = len(problem.weights) == 1 and not problem.level_free.any()
+    worth_it = most_offsets(problem) <= FEW_OFFSETS or len(problem.lengths) >= MANY_SHAPELETS
+    return one_metric and worth_it
+
+
 def choose_form(problem: L2Problem) -> str:
-    """Choose the cheaper form for a problem."""
+    """Choose the cheaper form for a problem, by the mean length of its shapelets."""
     paths, lengths = problem.paths, problem.lengths
-    n_taps = min(n_pieces(lengths.max(), paths.common_step) + 1, paths.longest)
-    return cheaper_form(
-        paths.longest, most_offsets(problem), n_taps, paths.n_channels, len(lengths)
-    )
+    pieces = n_pieces(np.minimum(lengths, paths.longest_span).mean(), paths.common_step)
+    n_offsets = max(paths.longest - pieces, 1)
+    sizes = paths.longest, n_offsets, pieces + 1, paths.n_channels, len(lengths)
+    if side_by_side_applies(problem):
+        return cheaper_form(*sizes, per_product=0.035, per_point=0.3)
+    return cheaper_form(*sizes)
 
 
 def cheaper_form(
-    n_rows: int, n_offsets: int, n_taps: int, n_channels: int, n_shapelets: int
+    n_rows: int,
+    n_offsets: int,
+    n_taps: int,
+    n_channels: int,
+    n_shapelets: int,
+    per_product: float = 0.12,
+    per_point: float = 0.18,
 ) -> str:
-    """Estimate the cheaper form. The constants are nanoseconds measured on one core of a Xeon."""
-    windows = 0.12 * n_shapelets * n_offsets * n_taps * n_channels
-    transforms = 0.18 * (n_channels + n_shapelets) * n_rows * np.log2(n_rows + 1)
+    """Estimate the cheaper form. The constants are nanoseconds measured on one core of a Xeon.
+
+    A product is one of a value and a tap, a point one of a transform, for each doubling of its length.
+    """
+    windows = per_product * n_shapelets * n_offsets * n_taps * n_channels
+    transforms = per_point * (n_channels + n_shapelets) * n_rows * log2(n_rows + 1)
     products = 0.35 * n_channels * n_shapelets * n_rows
     spectra = transforms + products + 60.0 * n_shapelets
     return "fft" if spectra < windows else "convolution"

@@ -17,8 +17,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..discrepancies import L2Discrepancy
-from ..parallel import items_of, kernel, run_together, u
+from ..discrepancies._l2_arrays import L2Arrays
+from ..parallel import items_of, kernel, run_together
 from ..paths import Array, Index, Paths, see_through
 
 
@@ -87,25 +87,19 @@ class L2Problem:
             return energy + np.where(self.level_free, 0.0, level)
 
 
-def pose_l2(
-    paths: Paths, discrepancy: L2Discrepancy, values: Array, lengths: Array
-) -> list[L2Problem]:
-    """Pose the search for shapelets ``values`` (shapelets, channels, knots).
+def pose_l2(paths: Paths, arrays: L2Arrays) -> list[L2Problem]:
+    """Pose the search.
 
     One problem, except that shapelets with a full metric each get one for themselves.
     """
-    level_free = discrepancy.level_free_array(len(values))
-    ones = np.ones((1, values.shape[1]))
-    if discrepancy.weight is None:
-        return [_pose(paths, None, ones, values, lengths, level_free)]
-    weight = discrepancy.weight.detach().cpu().double().numpy()
-    if weight.ndim == 2:
-        return [_pose(paths, None, weight**2, values, lengths, level_free)]
-    if len(weight) == 1:
-        return [_pose(paths, weight[0], ones, values, lengths, level_free)]
+    shapelets, lengths, matrix, weights, level_free = arrays
+    if matrix is None or matrix.ndim == 2:
+        return [_pose(paths, None, weights, shapelets, lengths, level_free)]
+    if len(matrix) == 1:
+        return [_pose(paths, matrix[0], weights, shapelets, lengths, level_free)]
     return [
-        _pose(paths, weight[k], ones, values[[k]], lengths[[k]], level_free[[k]])
-        for k in range(len(values))
+        _pose(paths, matrix[k], weights, shapelets[[k]], lengths[[k]], level_free[[k]])
+        for k in range(len(shapelets))
     ]
 
 
@@ -113,16 +107,14 @@ def _pose(
     paths: Paths,
     matrix: Array | None,
     weights: Array,
-    values: Array,
+    shapelets: Array,
     lengths: Array,
     level_free: NDArray[np.bool_],
 ) -> L2Problem:
     rows, centre = paths.centred
-    n_shapelets, n_channels, n_knots = values.shape
-    common, (centred, weighted) = (
-        np.empty(n_channels), np.empty((2, n_shapelets, n_knots, n_channels))
-    )  # fmt: skip
-    _centre(values, level_free, weights, common, centred, weighted)
+    n_shapelets, _, n_channels = shapelets.shape
+    common, (centred, weighted) = np.empty(n_channels), np.empty((2, *shapelets.shape))
+    _centre(shapelets, level_free, weights, common, centred, weighted)
     shift = centre - common
     if matrix is not None:
         rows, shift = see_through(matrix, rows), see_through(matrix, shift)
@@ -150,26 +142,26 @@ def _pose(
 
 
 @kernel
-def _centre(values, level_free, weights, common, centred, weighted):
+def _centre(shapelets, level_free, weights, common, centred, weighted):
     """Take off the mean of all shapelets, or its own integral mean if the level does not count."""
-    n_shapelets, n_channels, n_knots = values.shape
-    for channel in range(n_channels):
-        total = 0.0
-        for k in range(n_shapelets):
-            for knot in range(u(n_knots)):
-                total += values[k, channel, knot]
-        common[channel] = total / (n_shapelets * n_knots)
+    n_shapelets, n_knots, n_channels = shapelets.shape
+    common[:] = 0.0
+    for k in range(n_shapelets):
+        for knot in range(n_knots):
+            for channel in range(n_channels):
+                common[channel] += shapelets[k, knot, channel]
+    common /= n_shapelets * n_knots
     for k in range(n_shapelets):
         metric = min(k, len(weights) - 1)
         for channel in range(n_channels):
             level = common[channel]
             if level_free[k]:
-                level = -0.5 * values[k, channel, 0] - 0.5 * values[k, channel, n_knots - 1]
-                for knot in range(u(n_knots)):
-                    level += values[k, channel, knot]
+                level = -0.5 * shapelets[k, 0, channel] - 0.5 * shapelets[k, n_knots - 1, channel]
+                for knot in range(n_knots):
+                    level += shapelets[k, knot, channel]
                 level /= n_knots - 1
             for knot in range(n_knots):
-                centred[k, knot, channel] = values[k, channel, knot] - level
+                centred[k, knot, channel] = shapelets[k, knot, channel] - level
                 weighted[k, knot, channel] = weights[metric, channel] * centred[k, knot, channel]
 
 

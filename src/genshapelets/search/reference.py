@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..paths import Array, Paths
 
@@ -54,7 +55,7 @@ def search_reference(
     values: Array,
     lengths: Array,
     metrics: Array,
-    level_free: Array,
+    level_free: NDArray[np.bool_],
     offsets: Callable[[Paths, int, float], Array] = grid,
 ) -> tuple[Array, Array]:
     """Smallest discrepancy and its offset, each (series, shapelets).

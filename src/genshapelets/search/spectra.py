@@ -8,11 +8,12 @@ size, or the rounding of the larger would drown the smaller.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from ..parallel import kernel, u
+from ..parallel import Queue, Work, items_of, kernel, queue_of, scratch, u
 from ..paths import Array
 from .fourier import fast_period, transform_columns
 
@@ -41,6 +42,7 @@ class Layout(NamedTuple):
     n_pairs: int
 
     @classmethod
+    @lru_cache(maxsize=64)
     def of(cls, n_rows: int, n_channels: int, n_shapelets: int) -> Layout:
         """Lay out so that the columns stay in a core's cache."""
         period = fast_period(n_rows)
@@ -65,54 +67,58 @@ def whole_vectors(n_columns):
     return (n_columns + 3) // 4 * 4
 
 
-def spectra_of_taps(taps: Array, layout: Layout, roots: Array) -> tuple[Array, Array]:
+def spectra_of_taps(taps: Array, layout: Layout, roots: Array) -> tuple[Array, Array, Work]:
     """Spectra of taps (shapelets, taps, channels), to be multiplied with those of paths.
 
     Returns (groups, frequencies, channels, 2, 2 * pairs), the last axis with the pairs' first shapelets
-    before their second ones, the one before with real and imaginary parts; and the largest tap of each
-    shapelet and channel, (groups, channels, 2 * pairs).
+    before their second ones, the one before with real and imaginary parts; the largest tap of each
+    shapelet and channel, (groups, channels, 2 * pairs); and what finds them.
     """
     period, n_pairs, n_channels = layout.period, layout.n_pairs, taps.shape[2]
     spectra = np.empty((layout.n_groups, period // 2 + 1, n_channels, 2, 2 * n_pairs))
     largest = np.zeros((layout.n_groups, n_channels, 2 * n_pairs))
-    _transform_taps(taps, layout, roots, np.empty((4, period * n_pairs)), spectra, largest)
-    return spectra, largest
+
+    def transform_taps(queue: Queue) -> None:
+        room = scratch("taps", (4, period * n_pairs))
+        _transform_taps(queue, taps, layout, roots, room, spectra, largest)
+
+    return spectra, largest, (transform_taps, queue_of(layout.n_groups * n_channels))
 
 
 @kernel
-def _transform_taps(taps, layout, roots, room, spectra, largest):
+def _transform_taps(queue, taps, layout, roots, room, spectra, largest):
     n_shapelets, n_taps, n_channels = taps.shape
     period, n_pairs = layout.period, layout.n_pairs
     n_first = layout.n_groups * n_pairs
     # Half the sums here, half of those over a path's frequencies, and a transform back.
     scale = 0.25 / period
-    for group in range(layout.n_groups):
-        for channel in range(n_channels):
-            re, im, other_re, other_im = room[0], room[1], room[2], room[3]
-            re[:], im[:] = 0.0, 0.0
-            size = largest[group, channel]
-            for member in range(2 * n_pairs):
-                second, pair = member // n_pairs, member % n_pairs
-                k = group * n_pairs + pair + second * n_first
-                if k < n_shapelets:
-                    for tap in range(n_taps):
-                        size[member] = max(size[member], abs(taps[k, tap, channel]))
-                    per_size = 1.0 / size[member] if size[member] > 0.0 else 0.0
-                    into = im if second else re
-                    for tap in range(n_taps):
-                        into[tap * n_pairs + pair] = per_size * taps[k, tap, channel]
-            if transform_columns(re, im, other_re, other_im, period, n_pairs, roots):
-                re, im = other_re, other_im
-            for f in range(period // 2 + 1):
-                mirror = period - f if f > 0 else 0
-                own = spectra[group, f, channel]
-                for pair in range(n_pairs):
-                    here, there = f * n_pairs + pair, mirror * n_pairs + pair
-                    first, second = scale * size[pair], scale * size[n_pairs + pair]
-                    own[0, pair] = first * (re[here] + re[there])
-                    own[1, pair] = first * (im[here] - im[there])
-                    own[0, n_pairs + pair] = second * (im[here] + im[there])
-                    own[1, n_pairs + pair] = second * (re[there] - re[here])
+    for item in items_of(queue):
+        group, channel = item // n_channels, item % n_channels
+        re, im, other_re, other_im = room[0], room[1], room[2], room[3]
+        re[:], im[:] = 0.0, 0.0
+        size = largest[group, channel]
+        for member in range(2 * n_pairs):
+            second, pair = member // n_pairs, member % n_pairs
+            k = group * n_pairs + pair + second * n_first
+            if k < n_shapelets:
+                for tap in range(n_taps):
+                    size[member] = max(size[member], abs(taps[k, tap, channel]))
+                per_size = 1.0 / size[member] if size[member] > 0.0 else 0.0
+                into = im if second else re
+                for tap in range(n_taps):
+                    into[tap * n_pairs + pair] = per_size * taps[k, tap, channel]
+        if transform_columns(re, im, other_re, other_im, period, n_pairs, roots):
+            re, im = other_re, other_im
+        for f in range(period // 2 + 1):
+            mirror = period - f if f > 0 else 0
+            own = spectra[group, f, channel]
+            for pair in range(n_pairs):
+                here, there = f * n_pairs + pair, mirror * n_pairs + pair
+                first, second = scale * size[pair], scale * size[n_pairs + pair]
+                own[0, pair] = first * (re[here] + re[there])
+                own[1, pair] = first * (im[here] - im[there])
+                own[0, n_pairs + pair] = second * (im[here] + im[there])
+                own[1, n_pairs + pair] = second * (re[there] - re[here])
 
 
 @kernel
