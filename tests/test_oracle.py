@@ -734,7 +734,7 @@ def test_the_correlations_agree(monkeypatch, column_bytes, n_channels, n_shapele
     layout = Layout.of(n_rows, n_channels, n_shapelets)
     roots, room = roots_of_unity(layout.period), np.empty(layout.room(n_channels))
     spectra, largest_tap, transform_taps = spectra_of_taps(taps[0], layout, roots)
-    run_in_turn([transform_taps])
+    run_in_turn(transform_taps)
     largest, bound = np.empty((n_paths, n_channels)), np.empty((1, 2 * layout.n_pairs))
     rows, row_offsets = x.reshape(-1, n_channels), np.arange(n_paths + 1) * n_rows
     by_spectra = np.empty_like(obvious)

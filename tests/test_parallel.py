@@ -55,7 +55,7 @@ def test_kernels_give_their_queues_back():
 def test_blocks_are_no_larger_than_asked_for(n_threads, most):
     counts, sizes = np.zeros((2, 1000), np.int64)
     with threads(n_threads):
-        run_in_turn([(lambda queue: count_blocks(queue, counts, sizes), queue_of(1000, most))])
+        run_in_turn((lambda queue: count_blocks(queue, counts, sizes), queue_of(1000, most)))
     assert (counts == 1).all() and sizes.sum() == 1000
     assert most is None or sizes.max() <= most
     assert n_threads == 1 or sizes.max() <= 1000 / n_threads
@@ -72,14 +72,69 @@ def test_a_failure_in_another_thread_is_raised():
         begun.wait(10)
 
     with threads(2), pytest.raises(RuntimeError, match="elsewhere"):
-        run_in_turn([(fail_elsewhere, queue_of(2))])
+        run_in_turn((fail_elsewhere, queue_of(2)))
+
+
+@kernel
+def add_one_to(queue, before, after):
+    for item in items_of(queue):
+        after[item] = before[: len(before)].min() + 1
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_a_queue_is_begun_when_the_one_before_is_done(n_threads):
+    a, b, c = np.zeros((3, 500))
+    with threads(n_threads):
+        for turn in range(20):
+            a[:], b[:], c[:] = turn, -1.0, -1.0
+            run_in_turn(
+                (lambda queue: add_one_to(queue, a, b), queue_of(500, 1)),
+                (lambda queue: add_one_to(queue, b, c), queue_of(500, 7)),
+            )
+            assert (b == turn + 1).all() and (c == turn + 2).all()
+
+
+@pytest.mark.parametrize("who", ["caller", "helper"])
+def test_nobody_waits_for_a_queue_that_failed(who):
+    main = threading.get_ident()
+    begun = threading.Barrier(2)
+    went_on = []
+
+    def fail(queue):
+        begun.wait(10)
+        if (threading.get_ident() == main) == (who == "caller"):
+            raise RuntimeError("of the first queue")
+
+    with threads(2), pytest.raises(RuntimeError, match="of the first queue"):
+        run_in_turn((fail, queue_of(2)), (went_on.append, queue_of(2)))
+    assert went_on == []
+    counts = np.zeros(1000, np.int64)
+    with threads(2):
+        run_together(count_items, 1000, counts)
+    assert (counts == 1).all()
+
+
+def test_many_callers_at_once():
+    counts = np.zeros((8, 20_000), np.int64)
+
+    def call(own):
+        with threads(3):
+            for _ in range(30):
+                run_together(count_items, own.size, own)
+
+    callers = [threading.Thread(target=call, args=(own,)) for own in counts]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert (counts == 30).all()
 
 
 def test_no_more_threads_begin_than_there_are_blocks():
     began = []
     with threads(4):
-        run_in_turn([(lambda queue: began.append(threading.get_ident()), queue_of(1))])
-        run_in_turn([(lambda queue: began.append(threading.get_ident()), queue_of(0))])
+        run_in_turn((lambda queue: began.append(threading.get_ident()), queue_of(1)))
+        run_in_turn((lambda queue: began.append(threading.get_ident()), queue_of(0)))
     assert began == [threading.get_ident()] * 2
 
 

@@ -11,11 +11,11 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, partial
 from math import prod
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -44,15 +44,21 @@ u = uint64
 
 CACHE_LINE = 64  # bytes
 BLOCKS_PER_THREAD = 8  # of a queue: enough that threads end at about the same time
-N_DONE = 24  # bytes from a queue's beginning to its number of items done
 LOOKS, PAUSE = 10_000, 1e-4  # at what others still have to do: some 0.1 ms, then seconds of sleep
 
 Queue = NDArray[np.int64]
 Work = tuple[Callable[[Queue], Any], Queue]
 
-_pools: dict[int, ThreadPoolExecutor] = {}
-os.register_at_fork(after_in_child=_pools.clear)
+_threads: list[threading.Thread] = []
+_calls: list[SimpleQueue[Callable[[], None]]] = [SimpleQueue()]
 
+
+def _forget_threads() -> None:
+    _threads.clear()
+    _calls[0] = SimpleQueue()
+
+
+os.register_at_fork(after_in_child=_forget_threads)
 
 _n_threads: ContextVar[int | None] = ContextVar("n_threads", default=None)
 
@@ -118,13 +124,6 @@ def n_threads_now() -> int:
     return _n_threads.get() or torch.get_num_threads()
 
 
-def _helpers(n_helpers: int) -> ThreadPoolExecutor:
-    pool = _pools.get(n_helpers)
-    if pool is None:
-        pool = _pools.setdefault(n_helpers, ThreadPoolExecutor(n_helpers, "genshapelets"))
-    return pool
-
-
 @intrinsic  # type: ignore[misc]
 def _fetch_and_add(typing_context, address, amount):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """Add to an int64 in memory and return what it was, with no other thread in between."""
@@ -145,7 +144,7 @@ def _blocks(address: int, n_items: int, size: int) -> Iterator[tuple[int, int]]:
     while first < n_items:
         last = min(first + size, n_items)
         yield first, last
-        _fetch_and_add(address + N_DONE, last - first)
+        _fetch_and_add(address + 24, last - first)
         first = _fetch_and_add(address, size)
 
 
@@ -169,12 +168,17 @@ def items_of(queue: Queue) -> Iterator[int]:
 
 
 @kernel
-def is_done(queue: Queue, n_looks: int) -> bool:
-    """Whether all items of a queue have been taken and finished. Looks again so often if not."""
-    n_done = 0
-    while n_looks > 0 and n_done < queue[1]:
-        n_done, n_looks = _fetch_and_add(queue.ctypes.data + N_DONE, 0), n_looks - 1
-    return bool(n_done == queue[1])
+def _becomes(numbers, index, value, n_looks):  # type: ignore[no-untyped-def]
+    """Whether a number that other threads change is, or becomes while one looks, so much."""
+    address = numbers.ctypes.data + 8 * index
+    while n_looks > 0 and _fetch_and_add(address, 0) != value:
+        n_looks -= 1
+    return n_looks > 0
+
+
+def is_done(queue: Queue, n_looks: int = 1) -> bool:
+    """Whether all items of a queue have been taken and finished. Looks so often if not."""
+    return bool(_becomes(queue, 3, queue[1], n_looks))
 
 
 def queue_of(n_items: int, most: int | None = None) -> Queue:
@@ -192,43 +196,87 @@ def run_together(
 
     Items may be worked on at the same time, so each must write only to its own part of the output.
     """
-    run_in_turn([(lambda queue: task(queue, *arguments), queue_of(n_items, most))])
+    run_in_turn((lambda queue: task(queue, *arguments), queue_of(n_items, most)))
 
 
-def run_in_turn(*rounds: Sequence[Work]) -> None:
-    """Let all threads work off queues, round by round.
+def run_in_turn(*works: Work) -> None:
+    """Let all threads work off one queue after the other, each when the one before is done.
 
-    The queues of a round are worked off in any order; the next round begins when all of them are done.
     No more threads than a queue has blocks. One that is busy until all others are done does not begin
     any more.
     """
-    n_threads, failed = n_threads_now(), list[bool]()
-    n_blocks = max(_n_blocks(queue) for round_ in rounds for _, queue in round_)
-    n_helpers = min(n_threads, n_blocks) - 1
+    n_threads = n_threads_now()
+    if n_threads > 1:
+        n_threads = min(n_threads, max(_n_blocks(queue) for _, queue in works))
+    if n_threads > 1:
+        _Team(works, n_threads - 1).run()
+        return
+    for task, queue in works:
+        task(queue)
 
-    def work() -> None:
+
+class _Team:
+    """The threads that share the work of one call: the caller, and so many helpers."""
+
+    def __init__(self, works: Sequence[Work], n_helpers: int) -> None:
+        self.works, self.closed = works, False
+        self.errors: list[BaseException] = []
+        self.begun, self.left = np.zeros((2, n_helpers), np.int64)  # whether a helper has
+        for helper in range(n_helpers):
+            _helpers(n_helpers).put(partial(self.help, helper))
+
+    def run(self) -> None:
+        """Work as the caller, then wait for the helpers that have begun."""
         try:
-            for round_ in rounds:
-                for task, queue in round_:
-                    task(queue)
-                if n_helpers > 0 and round_ is not rounds[-1]:
-                    for _, queue in round_:
-                        # Others end at about the same time: to sleep and be woken would take longer.
-                        while not is_done(queue, LOOKS):
-                            if failed:
-                                return
-                            time.sleep(PAUSE)
-        except BaseException:
-            failed.append(True)
-            raise
+            self.work()
+        finally:
+            self.closed = True
+            for helper in np.flatnonzero(self.begun):
+                while not _becomes(self.left, helper, 1, LOOKS):
+                    time.sleep(PAUSE)
+        if self.errors:
+            raise self.errors[0]
 
-    helpers = [_helpers(n_threads - 1).submit(work) for _ in range(n_helpers)]
-    work()
-    for helper in helpers:
-        if not helper.cancel():
-            helper.result()
+    def help(self, helper: int) -> None:
+        """Work as a helper, unless the caller has left before."""
+        self.begun[helper] = 1
+        try:
+            if not self.closed:
+                self.work()
+        except BaseException as error:  # noqa: BLE001  the caller raises it
+            self.errors.append(error)
+        finally:
+            self.left[helper] = 1
+
+    def work(self) -> None:
+        """Take from each queue what others leave, and see that all is done before the next."""
+        for task, queue in self.works:
+            task(queue)
+            if queue is self.works[-1][1]:
+                return
+            # All end at about the same time: to sleep and be woken would take longer.
+            while not is_done(queue, LOOKS):
+                if self.closed or self.errors:
+                    return
+                time.sleep(PAUSE)
 
 
 def _n_blocks(queue: Queue) -> int:
     _, n_items, size, _ = queue.tolist()
     return -(-n_items // max(size, 1))
+
+
+def _helpers(n_helpers: int) -> SimpleQueue[Callable[[], None]]:
+    """Where at least so many threads wait for something to call."""
+    while len(_threads) < n_helpers:
+        thread = threading.Thread(
+            target=_serve, args=(_calls[0],), name="genshapelets", daemon=True
+        )
+        _threads.append(thread)
+        thread.start()
+    return _calls[0]
+
+
+def _serve(calls: SimpleQueue[Callable[[], None]]) -> None:
+    while True:
+        calls.get()()

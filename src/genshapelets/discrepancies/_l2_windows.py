@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,17 +11,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ..offsets import Offsets
-from ..parallel import Queue, Work, is_done, queue_of, run_in_turn, run_together
+from ..parallel import queue_of, run_together
 from ..paths import Array, Index, Paths, see_through
 from ._l2_arrays import L2Arrays, as_tensor, float64
-from ._lattice import lattice_backward, lattice_forward, n_pieces, project
+from ._lattice_windows import LatticeWindows
 from ._union import gram_backward, union_backward, union_forward
 from .base import Ahead, Evaluation
 
 # Gradients of free windows are summed in blocks of paths. Their number is fixed, so that the sum, to the
 # last bit, does not depend on how many threads share the work.
 N_BLOCKS = 8
-SUM_BYTES = 2**18  # of sums over windows that are added up at once, to stay in a core's cache
 
 
 class L2Windows(torch.autograd.Function):
@@ -94,15 +92,7 @@ class Metric:
 
     def __init__(self, arrays: L2Arrays, paths: Paths, keep_moments: bool) -> None:
         self.arrays = arrays
-        self.windows = _Windows(
-            paths=paths,
-            rows=paths.values,
-            shapelets=arrays.shapelets,
-            lengths=arrays.lengths,
-            weights=arrays.weights,
-            level_free=arrays.level_free,
-            keep_moments=keep_moments,
-        )
+        self.windows = _Windows(paths, paths.values, arrays, keep_moments)
         matrix = self.matrix = arrays.matrix
         self.full = matrix is not None and matrix.ndim == 3
         self.apart = self.full and len(matrix) > 1  # type: ignore[arg-type]
@@ -113,9 +103,7 @@ class Metric:
     @property
     def ahead(self) -> Ahead:
         """What the search may use and do."""
-        lattices = [] if self.full else self.windows.lattices
-        before: list[Work] = [(lattice.project, lattice.queue) for lattice in lattices]
-        return Ahead(self.arrays, self.some, before)
+        return Ahead(self.arrays, [] if self.full else self.windows.lattices, self.some)
 
     def some(self, index: Index, members: Index) -> None:
         """Evaluate the windows of some paths beforehand: see `Ahead`."""
@@ -172,35 +160,25 @@ class Metric:
         if not self.full:
             return [self.windows]
         assert self.matrix is not None
-        parts = self.windows.split() if self.apart else [self.windows]
+        paths, rows, arrays, keep_moments = self.windows.given
         return [
-            replace(part, rows=see_through(A, part.rows), shapelets=part.shapelets @ A.T)
-            for part, A in zip(parts, self.matrix, strict=True)
+            _Windows(paths, see_through(A, rows), part, keep_moments)
+            for part, A in zip(arrays.seen_through_metric(), self.matrix, strict=True)
         ]
 
 
-@dataclass(frozen=True)
 class _Windows:
-    """Windows of some paths for some shapelets, and the weight of each channel."""
+    """Windows of some paths for some shapelets. The backward pass asks for moments."""
 
-    paths: Paths
-    rows: Array
-    shapelets: Array
-    lengths: Array
-    weights: Array
-    level_free: NDArray[np.bool_]
-    keep_moments: bool  # which only the backward pass asks for
-
-    def split(self) -> list[_Windows]:
-        return [
-            replace(
-                self,
-                shapelets=self.shapelets[k : k + 1],
-                lengths=self.lengths[k : k + 1],
-                level_free=self.level_free[k : k + 1],
-            )
-            for k in range(len(self.shapelets))
-        ]
+    def __init__(self, paths: Paths, rows: Array, arrays: L2Arrays, keep_moments: bool) -> None:
+        self.given = paths, rows, arrays, keep_moments
+        self.paths, self.rows, self.keep_moments = paths, rows, keep_moments
+        self.shapelets, self.lengths, self.weights = (
+            arrays.shapelets,
+            arrays.lengths,
+            arrays.weights,
+        )
+        self.level_free = arrays.level_free
 
     def forward(self, offsets: Offsets) -> Array:
         out = np.empty(offsets.index.shape)
@@ -265,63 +243,10 @@ class _Windows:
         return out
 
     @cached_property
-    def lattices(self) -> list[_Lattice]:
+    def lattices(self) -> list[LatticeWindows]:
         """One for each distinct step of the regularly sampled paths."""
-        return [_Lattice(self, *lattice) for lattice in self.paths.lattices]
-
-
-class _Lattice:
-    """The windows of the paths that share one sampling step."""
-
-    def __init__(self, windows: _Windows, step: float, members: Index, longest_span: float) -> None:
-        self.step, self.members, self.row_offsets = step, members, windows.paths.row_offsets
-        self.rows, self.shapelets = windows.rows, windows.shapelets
-        self.weights, self.level_free = windows.weights, windows.level_free
-        n_shapelets, _, n_channels = self.shapelets.shape
-        # A longer shapelet has no window on the lattice: what is computed for it here is not used.
-        self.lengths = np.minimum(windows.lengths, longest_span)
-        nodes = n_pieces(self.lengths.max(), step) + 1
-        self.projection = np.empty((2, n_shapelets, nodes, n_channels))
-        self.residual = np.empty((2, n_shapelets, n_channels))
-        n_moments = nodes if windows.keep_moments else 0
-        self.moment, self.first_moment = np.empty((2, 2, n_shapelets, n_moments, n_channels))
-        self.queue = queue_of(n_shapelets)
-
-    def project(self, queue: Queue) -> None:
-        """Project the shapelets of a queue onto the nodes of their windows."""
-        project(
-            queue, self.step, self.shapelets, self.lengths, self.projection, self.residual, self.moment,
-            self.first_moment,
-        )  # fmt: skip
-
-    def ensure_projected(self) -> None:
-        """Project the shapelets, unless that has been done while searching."""
-        if not is_done(self.queue, 1):
-            run_in_turn([(self.project, self.queue)])
-
-    def forward(self, queue: Queue, members: Index, index: Index, out: Array) -> int:
-        """Evaluate the windows of some paths. Returns how many of them are not on the lattice."""
-        n_free: int = lattice_forward(
-            queue, members, self.rows, self.row_offsets, index, self.step, self.lengths, self.weights,
-            self.level_free, self.projection, self.residual, out,
-        )  # fmt: skip
-        return n_free
-
-    def backward(
-        self,
-        offsets: Offsets,
-        upstream: Array,
-        squared: Array,
-        grad_shapelets: Array,
-        grad_lengths: Array,
-        grad_weights: Array,
-    ) -> None:
-        self.ensure_projected()
-        per_shapelet = 32 * self.projection[0, 0].size  # bytes of its sums
-        run_together(
-            lattice_backward, len(self.lengths), self.members, self.rows, self.row_offsets,
-            offsets.index, offsets.slope, self.step, self.shapelets, self.lengths, self.weights,
-            self.level_free, self.projection, self.residual, self.moment, self.first_moment, upstream,
-            squared, grad_shapelets, grad_lengths, grad_weights,
-            most=max(1, SUM_BYTES // per_shapelet),
-        )  # fmt: skip
+        paths, rows, arrays, keep_moments = self.given
+        return [
+            LatticeWindows(arrays, rows, paths.row_offsets, lattice, keep_moments)
+            for lattice in paths.lattices
+        ]

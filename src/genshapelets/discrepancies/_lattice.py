@@ -20,6 +20,7 @@ from ..offsets import AT_END, FREE
 from ..parallel import blocks_of, items_of, kernel, u
 from ._union import merge_knots, node_arrays
 
+NOT_WANTED = np.empty((0, 0, 0, 0))  # for outputs of `project`
 ROUNDING = 1e-12  # of a step: a length that exceeds n steps by less has n pieces
 
 
@@ -41,14 +42,15 @@ def lattice_times(at_end, step, length, pieces, out):
 
 @kernel
 def integrate_hats(shapelet, n_nodes, row, part, segment, share, time, value, out):
-    """Write int w phi_r, phi_r the hat function of the window's node r."""
+    """Write int (w - w(0)) phi_r, phi_r the hat function of the window's node r."""
     n_channels = shapelet.shape[1]
     out[:] = 0.0
     for node in range(n_nodes):
         now, then = node % 2, (node + 1) % 2
         for channel in range(n_channels):
             rise = shapelet[segment[node] + 1, channel] - shapelet[segment[node], channel]
-            value[now, channel] = shapelet[segment[node], channel] + share[node] * rise
+            above = shapelet[segment[node], channel] - shapelet[0, channel]
+            value[now, channel] = above + share[node] * rise
         if node == 0:
             continue
         sixth = (time[node] - time[node - 1]) / 6.0
@@ -63,62 +65,69 @@ def integrate_hats(shapelet, n_nodes, row, part, segment, share, time, value, ou
 
 
 @kernel
-def find_taps(queue, step, shapelets, lengths, taps):
-    """Write v with int f w = sum_r f_r v_r over the samples r of a window.
+def project(
+    queue, step, shapelets, level, lengths, weights, taps, projection, residual, moment, first_moment
+):  # fmt: skip
+    """Lay shapelets on the lattice, for windows at a sample [0] and at the end [1].
 
-    The samples reach one beyond the window where it ends, or starts, between two of them. They begin
-    with the first tap, taps[0]; at the end, taps[1], they end with the last.
+    Writes, where there is room for them,
+    - taps v with int f W (w - level) = sum_r f_r v_r over the samples r of a window, W the weights; the
+      samples reach one beyond the window where it ends, or starts, between two of them; they begin with
+      the first tap, and at the end they end with the last;
+    - the values of Pw at the nodes, and int |w - Pw|^2 for each channel;
+    - for each piece of width h the moments (2/h) int (w - Pw) and (2/h) int (w - Pw) t / step.
     """
     n_knots, n_channels = shapelets.shape[1:]
-    size = taps.shape[2] + n_knots + 2
-    arrivals, row, part, segment, share, time = node_arrays(size)
-    value = np.empty((2, n_channels))
+    n_nodes = max(taps.shape[2], projection.shape[2])
+    size = n_nodes + n_knots + 2
+    arrivals, row, part, segment, share, time = nodes = node_arrays(size)
+    ratio, value, hats = np.empty(size), np.empty((2, n_channels)), np.empty((n_nodes, n_channels))
     for k in items_of(queue):
         pieces = n_pieces(lengths[k], step)
         partial = (lengths[k] - (pieces - 1) * step) / step
         for at_end in (0, 1):
             lattice_times(at_end, step, lengths[k], pieces, arrivals)
-            n_nodes = merge_knots(
+            n_merged = merge_knots(
                 arrivals, pieces, 0.0, lengths[k], n_knots, row, part, segment, share, time
             )
-            own = taps[at_end, k, taps.shape[2] - 1 - pieces if at_end else 0 :]
-            integrate_hats(shapelets[k], n_nodes, row, part, segment, share, time, value, own)
-            edge, inner = (0, 1) if at_end else (pieces, pieces - 1)
-            for channel in range(n_channels):
-                own[inner, channel] += (1.0 - partial) * own[edge, channel]
-                own[edge, channel] *= partial
+            integrate_hats(shapelets[k], n_merged, row, part, segment, share, time, value, hats)
+            if len(taps) > 0:
+                own = taps[at_end, k, taps.shape[2] - 1 - pieces if at_end else 0 :]
+                find_taps(
+                    at_end, pieces, partial, arrivals, hats, shapelets[k, 0], level[k],
+                    weights[min(k, len(weights) - 1)], own,
+                )  # fmt: skip
+            if len(projection) > 0:
+                project_one(
+                    step, shapelets[k], pieces, n_merged, hats, projection[at_end, k],
+                    residual[at_end, k], moment[at_end, k], first_moment[at_end, k], nodes, ratio, value,
+                )  # fmt: skip
 
 
 @kernel
-def project(queue, step, shapelets, lengths, projection, residual, moment, first_moment):
-    """Project shapelets onto the nodes of their windows, at a sample [0] and at the end [1].
-
-    Writes the values of Pw at the nodes, int |w - Pw|^2 for each channel, and, if there is room for
-    them, for each piece of width h the moments (2/h) int (w - Pw) and (2/h) int (w - Pw) t / step.
-    """
-    n_knots, n_channels = shapelets.shape[1:]
-    size = projection.shape[2] + n_knots + 2
-    nodes = node_arrays(size)
-    ratio, value = np.empty(size), np.empty((2, n_channels))
-    for k in items_of(queue):
-        for at_end in (0, 1):
-            project_one(
-                at_end, step, shapelets[k], lengths[k], projection[at_end, k], residual[at_end, k],
-                moment[at_end, k], first_moment[at_end, k], nodes, ratio, value,
-            )  # fmt: skip
+def find_taps(at_end, pieces, partial, arrivals, hats, first, level, weights, taps):
+    """Write the taps of a window, given the hats' integrals of w - w(0): see `project`."""
+    edge, inner = (0, 1) if at_end else (pieces, pieces - 1)
+    for node in range(pieces + 1):
+        begin = arrivals[node - 2] if node > 1 else 0.0
+        end = arrivals[node] if node < pieces else arrivals[node - 1]
+        for channel in range(len(weights)):
+            rest = 0.5 * (end - begin) * (first[channel] - level[channel])
+            taps[node, channel] = weights[channel] * (hats[node, channel] + rest)
+    for channel in range(len(weights)):
+        taps[inner, channel] += (1.0 - partial) * taps[edge, channel]
+        taps[edge, channel] *= partial
 
 
 @kernel
 def project_one(
-    at_end, step, shapelet, length, projected, residual, moment, first_moment, nodes, ratio, value
+    step, shapelet, pieces, n_nodes, hats, projected, residual, moment, first_moment, nodes, ratio,
+    value,
 ):  # fmt: skip
     """Project one shapelet: see `project`."""
-    n_knots, n_channels = shapelet.shape
+    n_channels = shapelet.shape[1]
     arrivals, row, part, segment, share, time = nodes
-    pieces = n_pieces(length, step)
-    lattice_times(at_end, step, length, pieces, arrivals)
-    n_nodes = merge_knots(arrivals, pieces, 0.0, length, n_knots, row, part, segment, share, time)
-    integrate_hats(shapelet, n_nodes, row, part, segment, share, time, value, projected)
+    projected[: pieces + 1] = hats[: pieces + 1]
     # Solve with the tridiagonal mass matrix of the hat functions (diagonally dominant).
     pivot = arrivals[0] / 3.0
     for channel in range(n_channels):
@@ -145,7 +154,7 @@ def project_one(
         here, there = row[node], min(row[node] + 1, pieces)
         for channel in range(n_channels):
             rise = shapelet[segment[node] + 1, channel] - shapelet[segment[node], channel]
-            w = shapelet[segment[node], channel] + share[node] * rise
+            w = shapelet[segment[node], channel] - shapelet[0, channel] + share[node] * rise
             rise = projected[there, channel] - projected[here, channel]
             value[now, channel] = w - projected[here, channel] - part[node] * rise
         if node == 0:
@@ -165,6 +174,9 @@ def project_one(
                 first_moment[piece, channel] += (
                     share_of_piece / (3.0 * step) * (before * (2.0 * p + q) + after * (p + 2.0 * q))
                 )
+    for node in range(pieces + 1):
+        for channel in range(n_channels):
+            projected[node, channel] += shapelet[0, channel]
 
 
 @kernel

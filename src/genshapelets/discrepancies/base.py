@@ -10,9 +10,9 @@ from typing import NamedTuple
 from torch import Tensor, nn
 
 from ..offsets import Offsets, Then
-from ..parallel import Work
 from ..paths import Paths
 from ._l2_arrays import L2Arrays
+from ._lattice_windows import LatticeWindows
 
 
 class Ahead(NamedTuple):
@@ -22,15 +22,15 @@ class Ahead(NamedTuple):
     ----------
     arrays : L2Arrays
         The numbers of shapelets and metric.
+    lattices : list of LatticeWindows
+        On which shapelets are to be projected before `some`.
     some : callable
         Evaluates some paths, as soon as and on the thread where their offsets are found.
-    before : list of Work
-        To be done before that.
     """
 
     arrays: L2Arrays
+    lattices: list[LatticeWindows]
     some: Then
-    before: list[Work]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ def search_torch(problem: L2Problem, form: str, device: torch.device) -> Offsets
     paths = problem.paths
     dtype = torch.float32 if device.type == "mps" else torch.float64
     both, find_taps = window_taps(problem)
-    run_in_turn([find_taps])
+    run_in_turn(find_taps)
     taps, end_taps = torch.from_numpy(both).to(device, dtype)
     n_shapelets, n_taps, n_channels = taps.shape
     n_offsets = most_offsets(problem)

@@ -51,9 +51,9 @@ def search_convolution(problem: L2Problem, form: str, ahead: Ahead | None = None
     start, slope = np.empty((2, n_series, n_shapelets))
     index = np.empty((n_series, n_shapelets), np.int64)
     if form == "convolution" and side_by_side_applies(problem):
-        preparing, search, most = side_by_side(problem, start, slope, index)
+        preparing, search, most = side_by_side(problem, ahead, start, slope, index)
     else:
-        preparing, search, most = _path_by_path(problem, form, start, slope, index)
+        preparing, search, most = _path_by_path(problem, ahead, form, start, slope, index)
 
     def search_some(queue: Queue) -> None:
         found = scratch("found", (n_series,), np.int64)
@@ -61,25 +61,23 @@ def search_convolution(problem: L2Problem, form: str, ahead: Ahead | None = None
         if ahead is not None:
             ahead.some(index, found[:n_found])
 
-    if ahead is not None:
-        preparing[-1] += ahead.before
-    run_in_turn(*preparing, [(search_some, queue_of(n_series, most))])
+    run_in_turn(*preparing, (search_some, queue_of(n_series, most)))
     return Offsets(start, slope, index, form)
 
 
 def _path_by_path(
-    problem: L2Problem, form: str, start: Array, slope: Array, index: Index
-) -> tuple[list[list[Work]], Search, int]:
+    problem: L2Problem, ahead: Ahead | None, form: str, start: Array, slope: Array, index: Index
+) -> tuple[list[Work], Search, int]:
     """Prepare to search one path after the other: see `side_by_side`."""
     paths, n_channels = problem.paths, problem.rows.shape[1]
-    taps, find_taps = window_taps(problem)
-    preparing = [[find_taps]]
+    taps, find_taps = window_taps(problem, ahead)
+    preparing = [find_taps]
     layout = Layout.of(max(paths.longest, taps.shape[2]), n_channels, len(problem.lengths))
     roots = roots_of_unity(layout.period)
     spectra, largest_tap, room = np.empty((0, 0, 0, 0, 0)), np.empty((0, 0, 0)), 0
     if form == "fft":
         spectra, largest_tap, transform_taps = spectra_of_taps(taps[0], layout, roots)
-        preparing.append([transform_taps])
+        preparing.append(transform_taps)
         room = layout.room(n_channels)
 
     def search(queue: Queue, found: Index) -> int:

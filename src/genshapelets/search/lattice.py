@@ -6,34 +6,42 @@ from math import log2
 
 import numpy as np
 
-from ..discrepancies._lattice import find_taps, n_pieces
-from ..parallel import Work, queue_of
+from ..discrepancies._lattice import NOT_WANTED, n_pieces, project
+from ..discrepancies.base import Ahead
+from ..parallel import Queue, Work, queue_of
 from ..paths import Array, Paths
 from .problem import L2Problem
 
 FEW_OFFSETS, MANY_SHAPELETS = 32, 8
 
 
-def window_taps(problem: L2Problem) -> tuple[Array, Work]:
-    """Taps of windows at a sample and of the last one, and what finds them.
+def window_taps(problem: L2Problem, ahead: Ahead | None = None) -> tuple[Array, Work]:
+    """Taps of windows at a sample and of the last one, (2, shapelets, taps, channels): see `project`.
 
-    They are (2, shapelets, taps, channels). The latter are aligned at the end: their last tap meets a
-    path's last row.
+    Returns also what finds them, and with them what the evaluation ahead wants.
     """
-    n_shapelets, _, n_channels = problem.shapelets.shape
-    step = problem.paths.common_step
+    arrays, step = problem.arrays, problem.paths.common_step
+    n_shapelets, _, n_channels = arrays.shapelets.shape
+    if ahead is not None and ahead.lattices:
+        (lattice,) = ahead.lattices
+        taps = np.zeros((2, n_shapelets, lattice.n_nodes, n_channels))
+        return taps, (lambda queue: lattice.project(queue, taps), lattice.queue)
     # A length beyond every span never meets a window: its taps would only cost memory.
-    lengths = np.minimum(problem.lengths, problem.paths.longest_span + step)
-    taps = np.zeros((2, n_shapelets, n_pieces(lengths.max(), step) + 1, n_channels))
-    shapelets = problem.shapelets
-    return taps, (
-        lambda queue: find_taps(queue, step, shapelets, lengths, taps), queue_of(n_shapelets)
-    )  # fmt: skip
+    lengths = np.minimum(arrays.lengths, max(problem.paths.longest_span, step))
+    taps = np.zeros((2, n_shapelets, n_pieces(max(lengths.tolist()), step) + 1, n_channels))
+
+    def find_taps(queue: Queue) -> None:
+        project(
+            queue, step, arrays.shapelets, arrays.level, lengths, arrays.weights, taps,
+            NOT_WANTED, np.empty((0, 0, 0)), NOT_WANTED, NOT_WANTED,
+        )  # fmt: skip
+
+    return taps, (find_taps, queue_of(n_shapelets))
 
 
 def most_offsets(problem: L2Problem) -> int:
     """Most samples of a path at which a shapelet can start."""
-    shortest = n_pieces(problem.lengths.min(), problem.paths.common_step)
+    shortest = n_pieces(min(problem.lengths.tolist()), problem.paths.common_step)
     return max(problem.paths.longest - shortest, 1)
 
 
@@ -42,15 +50,16 @@ def side_by_side_applies(problem: L2Problem) -> bool:
 
     It is not if one loop over many offsets is long enough and the four may differ much in length.
     """
-    one_metric = len(problem.weights) == 1 and not problem.level_free.any()
+    one_metric = len(problem.weights) == 1 and not problem.any_level_free
     worth_it = most_offsets(problem) <= FEW_OFFSETS or len(problem.lengths) >= MANY_SHAPELETS
     return one_metric and worth_it
 
 
 def choose_form(problem: L2Problem) -> str:
     """Choose the cheaper form for a problem, by the mean length of its shapelets."""
-    paths, lengths = problem.paths, problem.lengths
-    pieces = n_pieces(np.minimum(lengths, paths.longest_span).mean(), paths.common_step)
+    paths, lengths = problem.paths, problem.lengths.tolist()
+    mean = sum(min(length, paths.longest_span) for length in lengths) / len(lengths)
+    pieces = n_pieces(mean, paths.common_step)
     n_offsets = max(paths.longest - pieces, 1)
     sizes = paths.longest, n_offsets, pieces + 1, paths.n_channels, len(lengths)
     if side_by_side_applies(problem):

@@ -11,18 +11,15 @@ the second, takes each shapelet's own mean for c, and subtracts |int A f~|^2 / S
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..discrepancies._l2_arrays import L2Arrays
 from ..parallel import items_of, kernel, run_together
-from ..paths import Array, Index, Paths, see_through
+from ..paths import Array, Paths, see_through
 
 
-@dataclass(frozen=True)
 class L2Problem:
     """Arrays for the searching kernels, all float64.
 
@@ -31,34 +28,51 @@ class L2Problem:
     paths : Paths
     rows : (rows, channels) array
         f~, seen through a full metric if there is one.
-    shapelets : (shapelets, knots, channels) array
-        A^T A w~: what to correlate with `rows`.
+    shift : (series, channels) array
+        c_n - c, likewise.
+    arrays : L2Arrays
+        The shapelets, likewise.
     lengths : (shapelets,) array
+    level_free : (shapelets,) array
+    weights : (1 or shapelets, channels) array
+        Squared weights of the channels of `rows`.
     column_weights, column_level : (columns, channels) and (columns,) arrays
         The metrics and treatments of the level that the energy is wanted for: squared weights of the
         channels, and 0 where the level is free, else 1.
     column : (shapelets,) array
         The shapelet's column.
-    level_free : (shapelets,) array
-    weights : (1 or shapelets, channels) array
-        Squared weights of the channels of `rows`.
-    shift : (series, channels) array
-        c_n - c, seen through a full metric if there is one.
-    centred_shapelets : (shapelets, knots, channels) array
-        w~, likewise.
     """
 
-    paths: Paths
-    rows: Array
-    shapelets: Array
-    lengths: Array
-    column_weights: Array
-    column_level: Array
-    column: Index
-    level_free: NDArray[np.bool_]
-    weights: Array
-    shift: Array
-    centred_shapelets: Array
+    def __init__(self, paths: Paths, rows: Array, shift: Array, arrays: L2Arrays) -> None:
+        self.paths, self.rows, self.shift, self.arrays = paths, rows, shift, arrays
+        self.lengths, self.level_free, self.weights = (
+            arrays.lengths,
+            arrays.level_free,
+            arrays.weights,
+        )
+        self.any_level_free = np.count_nonzero(self.level_free) > 0  # faster than `any`
+        if len(self.weights) > 1:
+            self.column, self.column_weights = np.arange(len(self.lengths)), self.weights
+            self.column_level = np.where(self.level_free, 0.0, 1.0)
+        elif self.any_level_free:
+            self.column, self.column_weights = (
+                self.level_free.astype(int),
+                np.repeat(self.weights, 2, 0),
+            )
+            self.column_level = np.array([1.0, 0.0])
+        else:
+            self.column, self.column_weights = np.zeros(len(self.lengths), int), self.weights
+            self.column_level = np.ones(1)
+
+    @cached_property
+    def centred_shapelets(self) -> Array:
+        """w~, (shapelets, knots, channels)."""
+        return self.arrays.shapelets - self.arrays.level[:, None]
+
+    @cached_property
+    def shapelets(self) -> Array:
+        """A^T A w~, (shapelets, knots, channels): what to correlate with `rows`."""
+        return self.weights[:, None] * self.centred_shapelets
 
     @cached_property
     def energy(self) -> Array:
@@ -92,77 +106,18 @@ def pose_l2(paths: Paths, arrays: L2Arrays) -> list[L2Problem]:
 
     One problem, except that shapelets with a full metric each get one for themselves.
     """
-    shapelets, lengths, matrix, weights, level_free = arrays
-    if matrix is None or matrix.ndim == 2:
-        return [_pose(paths, None, weights, shapelets, lengths, level_free)]
-    if len(matrix) == 1:
-        return [_pose(paths, matrix[0], weights, shapelets, lengths, level_free)]
-    return [
-        _pose(paths, matrix[k], weights, shapelets[[k]], lengths[[k]], level_free[[k]])
-        for k in range(len(shapelets))
-    ]
-
-
-def _pose(
-    paths: Paths,
-    matrix: Array | None,
-    weights: Array,
-    shapelets: Array,
-    lengths: Array,
-    level_free: NDArray[np.bool_],
-) -> L2Problem:
     rows, centre = paths.centred
-    n_shapelets, _, n_channels = shapelets.shape
-    common, (centred, weighted) = np.empty(n_channels), np.empty((2, *shapelets.shape))
-    _centre(shapelets, level_free, weights, common, centred, weighted)
-    shift = centre - common
-    if matrix is not None:
-        rows, shift = see_through(matrix, rows), see_through(matrix, shift)
-        centred = weighted = centred @ matrix.T
-    if len(weights) > 1:
-        column, column_weights = np.arange(n_shapelets), weights
-        column_level = np.where(level_free, 0.0, 1.0)
-    else:
-        column, column_weights, column_level = level_free.astype(np.int64), weights, np.ones(1)
-        if level_free.any():
-            column_weights, column_level = np.repeat(weights, 2, axis=0), np.array([1.0, 0.0])
-    return L2Problem(
-        paths=paths,
-        rows=rows,
-        shapelets=weighted,
-        lengths=lengths,
-        column_weights=column_weights,
-        column_level=column_level,
-        column=column,
-        level_free=level_free,
-        weights=weights,
-        shift=shift,
-        centred_shapelets=centred,
+    shift, matrix = centre - arrays.common, arrays.matrix
+    if matrix is None or matrix.ndim == 2:
+        return [L2Problem(paths, rows, shift, arrays)]
+    # Levels are taken off before: after the map their difference would have fewer digits.
+    centred = arrays._replace(
+        shapelets=arrays.shapelets - arrays.level[:, None], level=np.zeros_like(arrays.level)
     )
-
-
-@kernel
-def _centre(shapelets, level_free, weights, common, centred, weighted):
-    """Take off the mean of all shapelets, or its own integral mean if the level does not count."""
-    n_shapelets, n_knots, n_channels = shapelets.shape
-    common[:] = 0.0
-    for k in range(n_shapelets):
-        for knot in range(n_knots):
-            for channel in range(n_channels):
-                common[channel] += shapelets[k, knot, channel]
-    common /= n_shapelets * n_knots
-    for k in range(n_shapelets):
-        metric = min(k, len(weights) - 1)
-        for channel in range(n_channels):
-            level = common[channel]
-            if level_free[k]:
-                level = -0.5 * shapelets[k, 0, channel] - 0.5 * shapelets[k, n_knots - 1, channel]
-                for knot in range(n_knots):
-                    level += shapelets[k, knot, channel]
-                level /= n_knots - 1
-            for knot in range(n_knots):
-                centred[k, knot, channel] = shapelets[k, knot, channel] - level
-                weighted[k, knot, channel] = weights[metric, channel] * centred[k, knot, channel]
+    return [
+        L2Problem(paths, see_through(A, rows), see_through(A, shift), part)
+        for part, A in zip(centred.seen_through_metric(), matrix, strict=True)
+    ]
 
 
 @kernel

@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 
 from ..discrepancies._lattice import ROUNDING, n_pieces
+from ..discrepancies.base import Ahead
 from ..offsets import AT_END, FREE
 from ..parallel import Queue, Work, inlined_kernel, items_of, kernel, queue_of, u
 from ..paths import Array, Index
@@ -27,15 +28,15 @@ Search = Callable[[Queue, Index], int]
 
 
 def side_by_side(
-    problem: L2Problem, start: Array, slope: Array, index: Index
-) -> tuple[list[list[Work]], Search, None]:
+    problem: L2Problem, ahead: Ahead | None, start: Array, slope: Array, index: Index
+) -> tuple[list[Work], Search, None]:
     """Prepare to write the best offsets.
 
-    Returns rounds of work to be done before; what searches the paths of a queue, writes which they were
+    Returns work to be done before, in turn; what searches the paths of a queue, writes which they were
     to its second argument, and returns their number; and how many paths to take at once, at most.
     """
     paths = problem.paths
-    taps, find_taps = window_taps(problem)
+    taps, find_taps = window_taps(problem, ahead)
     _, n_shapelets, n_taps, n_channels = taps.shape
     order = np.argsort(problem.lengths, kind="stable")
     size = n_taps * n_channels + UNROLLED - 1
@@ -47,7 +48,7 @@ def side_by_side(
         _search_paths, problem.rows, paths.row_offsets, paths.longest, paths.common_step,
         problem.shift, problem.weights, problem.lengths, order, n_taps, beside, start, slope, index,
     )  # fmt: skip
-    return [[find_taps], [set_beside]], search, None
+    return [find_taps, set_beside], search, None
 
 
 @kernel
