@@ -23,6 +23,8 @@ from genshapelets import (
     RaggedSeries,
     interpolate,
 )
+from genshapelets.discrepancies._lattice import n_pieces
+from genshapelets.parallel import kernel
 
 NAN = np.nan
 searches = pytest.mark.parametrize("search", ["grid", "exact"])
@@ -341,3 +343,47 @@ def test_a_hundred_thousand_times(kind, level_free, search):
             assert (
                 distance_at(transform, window, 0, 1, s) >= matches.discrepancy[0, 1].item() - 1e-9
             )
+
+
+# Lengths at the edge between n and n + 1 pieces
+
+
+@kernel
+def pieces_in_a_loop(lengths, step, out):
+    for k in range(len(lengths)):
+        out[k] = n_pieces(lengths[k], step)
+
+
+@pytest.mark.parametrize("step", [0.1, 0.37, 0.7, 3.0])
+def test_everyone_counts_the_same_pieces(step):
+    whole = step * np.arange(1.0, 40_000.0, 37.0)
+    lengths = np.concatenate([whole * (1 + tiny) for tiny in (0.0, 1e-12, -1e-12, 5e-13, 2e-12)])
+    got = np.empty(len(lengths), np.int64)
+    pieces_in_a_loop(lengths, step, got)
+    np.testing.assert_array_equal(got, [n_pieces(length, step) for length in lengths])
+    np.testing.assert_array_equal(got[: len(whole)], np.arange(1, 40_000, 37))
+
+
+@pytest.mark.parametrize("backend", ["convolution", "fft", "compiled"])
+@pytest.mark.parametrize(("step", "n_steps"), [(0.7, 24_634), (0.1, 24_574)])
+def test_lengths_of_many_whole_steps(step, n_steps, backend):
+    rng = np.random.default_rng(0)
+    series = rng.normal(size=(1, 1, n_steps + 3)).cumsum(axis=2)
+    paths = interpolate(RaggedSeries.from_arrays(series, step * np.arange(n_steps + 3.0)))
+    transform = make(rng.normal(size=(1, 1, 5)), paths.knots[n_steps], backend=backend)
+    matches = transform(paths)
+    matches.discrepancy.sum().backward()
+    assert all(p.grad.isfinite().all() for p in transform.parameters())
+    want = min(distance_at(transform, paths, 0, 0, start) for start in paths.knots[:3])
+    assert matches.discrepancy.item() == pytest.approx(want, rel=1e-9)
+
+
+@pytest.mark.parametrize("backend", ["convolution", "fft"])
+def test_a_wild_last_observation_spoils_only_its_own_windows(backend):
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(1, 1, 40))
+    x[0, 0, 20:] = 0.0
+    wild = x.copy()
+    wild[0, 0, -1] = 1e155  # its square is infinite
+    transform = make(rng.normal(size=(2, 1, 5)), [4.5, 6.0], backend=backend)
+    assert transform(wild).discrepancy.isfinite().all()

@@ -2,11 +2,13 @@
 
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
 import torch
 
+from genshapelets import parallel
 from genshapelets.parallel import (
     blocks_of,
     items_of,
@@ -110,6 +112,35 @@ def test_nobody_waits_for_a_queue_that_failed(who):
     assert went_on == []
     counts = np.zeros(1000, np.int64)
     with threads(2):
+        run_together(count_items, 1000, counts)
+    assert (counts == 1).all()
+
+
+@pytest.mark.parametrize("who", ["caller", "helper"])
+def test_a_failure_ends_the_work_of_all(who):
+    main = threading.get_ident()
+    begun = threading.Barrier(2)
+    counts = np.zeros(10, np.int64)
+
+    def fail(queue):
+        begun.wait(10)
+        if (threading.get_ident() == main) == (who == "caller"):
+            raise RuntimeError("of the first queue")
+        time.sleep(0.2)
+        count_items(queue, np.zeros(2, np.int64))  # the other has taken nothing: this queue is done
+
+    with threads(2), pytest.raises(RuntimeError, match="of the first queue"):
+        run_in_turn((fail, queue_of(2)), (lambda queue: count_items(queue, counts), queue_of(10)))
+    assert (counts == 0).all()
+
+
+def test_calls_do_without_threads_that_cannot_be_started(monkeypatch):
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    counts = np.zeros(1000, np.int64)
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with threads(len(parallel._threads) + 3):
         run_together(count_items, 1000, counts)
     assert (counts == 1).all()
 

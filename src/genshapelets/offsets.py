@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -11,10 +10,6 @@ from .paths import Array, Index
 
 AT_END = -1
 FREE = -2
-
-# What to do with some paths as soon as their offsets are found: takes the (series, shapelets) array of
-# indices and the numbers of the paths.
-Then = Callable[[Index, Index], None]
 
 
 class Offsets:
@@ -39,7 +34,7 @@ class Offsets:
         self.start, self.slope, self.index, self.backend = start, slope, index, backend
 
     @classmethod
-    def side_by_side(cls, parts: list[Offsets]) -> Offsets:
+    def concatenate(cls, parts: list[Offsets]) -> Offsets:
         """Put the offsets of some shapelets beside those of others."""
         return cls(
             np.concatenate([part.start for part in parts], axis=1),

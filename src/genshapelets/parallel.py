@@ -44,7 +44,9 @@ u = uint64
 
 CACHE_LINE = 64  # bytes
 BLOCKS_PER_THREAD = 8  # of a queue: enough that threads end at about the same time
-LOOKS, PAUSE = 10_000, 1e-4  # at what others still have to do: some 0.1 ms, then seconds of sleep
+DONE = 3  # where a queue holds the number of items done
+LOOKS = 10_000  # at what others still have to do, before one sleeps: some 0.1 ms
+PAUSE = 1e-4  # seconds of that sleep
 
 Queue = NDArray[np.int64]
 Work = tuple[Callable[[Queue], Any], Queue]
@@ -135,7 +137,7 @@ def _fetch_and_add(typing_context, address, amount):  # type: ignore[no-untyped-
     return types.int64(types.uint64, types.int64), generate
 
 
-# The generators know of a queue but its address: a numba generator never gives back an array.
+# These know a queue by its address: a generator of numba never gives back an array.
 
 
 @generator
@@ -144,7 +146,7 @@ def _blocks(address: int, n_items: int, size: int) -> Iterator[tuple[int, int]]:
     while first < n_items:
         last = min(first + size, n_items)
         yield first, last
-        _fetch_and_add(address + 24, last - first)
+        _fetch_and_add(address + 8 * DONE, last - first)
         first = _fetch_and_add(address, size)
 
 
@@ -178,7 +180,7 @@ def _becomes(numbers, index, value, n_looks):  # type: ignore[no-untyped-def]
 
 def is_done(queue: Queue, n_looks: int = 1) -> bool:
     """Whether all items of a queue have been taken and finished. Looks so often if not."""
-    return bool(_becomes(queue, 3, queue[1], n_looks))
+    return bool(_becomes(queue, DONE, queue[1], n_looks))
 
 
 def queue_of(n_items: int, most: int | None = None) -> Queue:
@@ -202,8 +204,7 @@ def run_together(
 def run_in_turn(*works: Work) -> None:
     """Let all threads work off one queue after the other, each when the one before is done.
 
-    No more threads than a queue has blocks. One that is busy until all others are done does not begin
-    any more.
+    No more threads than a queue has blocks. A helper that comes when all is done does nothing.
     """
     n_threads = n_threads_now()
     if n_threads > 1:
@@ -221,9 +222,9 @@ class _Team:
     def __init__(self, works: Sequence[Work], n_helpers: int) -> None:
         self.works, self.closed = works, False
         self.errors: list[BaseException] = []
-        self.begun, self.left = np.zeros((2, n_helpers), np.int64)  # whether a helper has
-        for helper in range(n_helpers):
-            _helpers(n_helpers).put(partial(self.help, helper))
+        self.begun, self.left = np.zeros((2, n_helpers), np.int64)  # 1 for each helper that has
+        for helper in range(_ensure_threads(n_helpers)):
+            _calls[0].put(partial(self.help, helper))
 
     def run(self) -> None:
         """Work as the caller, then wait for the helpers that have begun."""
@@ -251,6 +252,8 @@ class _Team:
     def work(self) -> None:
         """Take from each queue what others leave, and see that all is done before the next."""
         for task, queue in self.works:
+            if self.closed or self.errors:
+                return
             task(queue)
             if queue is self.works[-1][1]:
                 return
@@ -266,15 +269,18 @@ def _n_blocks(queue: Queue) -> int:
     return -(-n_items // max(size, 1))
 
 
-def _helpers(n_helpers: int) -> SimpleQueue[Callable[[], None]]:
-    """Where at least so many threads wait for something to call."""
-    while len(_threads) < n_helpers:
+def _ensure_threads(n_threads: int) -> int:
+    """Have so many threads wait for something to call, or as many as there can be. Returns how many."""
+    while len(_threads) < n_threads:
         thread = threading.Thread(
             target=_serve, args=(_calls[0],), name="genshapelets", daemon=True
         )
+        try:
+            thread.start()
+        except RuntimeError:  # the system gives no more
+            break
         _threads.append(thread)
-        thread.start()
-    return _calls[0]
+    return min(len(_threads), n_threads)
 
 
 def _serve(calls: SimpleQueue[Callable[[], None]]) -> None:

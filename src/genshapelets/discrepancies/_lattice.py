@@ -17,17 +17,34 @@ from __future__ import annotations
 import numpy as np
 
 from ..offsets import AT_END, FREE
-from ..parallel import blocks_of, items_of, kernel, u
+from ..parallel import blocks_of, items_of, kernel, strict_kernel, u
 from ._union import merge_knots, node_arrays
 
 NOT_WANTED = np.empty((0, 0, 0, 0))  # for outputs of `project`
-ROUNDING = 1e-12  # of a step: a length that exceeds n steps by less has n pieces
+ROUNDING = 1e-12  # of a length: one that exceeds n steps by less has n pieces
+MOST_PIECES = 1e15
 
 
-@kernel
+# Strict, so that whoever asks gets the same answer: buffers are laid out by it.
+
+
+@strict_kernel
 def n_pieces(length, step):
     """Pieces that a window of this length has on the lattice."""
-    return max(int(np.ceil(length / step - ROUNDING)), 1)
+    n_steps = min(length / step, MOST_PIECES)
+    return max(int(np.ceil(n_steps - ROUNDING * max(n_steps, 1.0))), 1)
+
+
+@strict_kernel
+def last_share(length, step, pieces):
+    """Share of a step that the last piece takes."""
+    return (length - (pieces - 1) * step) / step
+
+
+@strict_kernel
+def is_whole(share, pieces):
+    """Whether the last piece takes a whole step: the last possible start is then a sample."""
+    return share > 1.0 - ROUNDING * pieces
 
 
 @kernel
@@ -84,7 +101,7 @@ def project(
     ratio, value, hats = np.empty(size), np.empty((2, n_channels)), np.empty((n_nodes, n_channels))
     for k in items_of(queue):
         pieces = n_pieces(lengths[k], step)
-        partial = (lengths[k] - (pieces - 1) * step) / step
+        partial = last_share(lengths[k], step, pieces)
         for at_end in (0, 1):
             lattice_times(at_end, step, lengths[k], pieces, arrivals)
             n_merged = merge_knots(
@@ -255,7 +272,7 @@ def lattice_forward(
                 weight = weights[min(k, len(weights) - 1), channel]
                 rest[at_end, k] += weight * residual[at_end, k, channel]
         pieces_of[k] = n_pieces(lengths[k], step)
-        share_of[k] = (lengths[k] - (pieces_of[k] - 1) * step) / step
+        share_of[k] = last_share(lengths[k], step, pieces_of[k])
     stride, n_free = u(n_channels), 0
     for member in items_of(queue):
         series = members[member]
@@ -345,7 +362,7 @@ def sum_over_windows(
             at_end = 1 if index[series, k] == AT_END else 0
             metric = min(k, len(tiled_weights) - 1)
             pieces = n_pieces(lengths[k], step)
-            share = (lengths[k] - (pieces - 1) * step) / step
+            share = last_share(lengths[k], step, pieces)
             load_difference(
                 values, row_offsets[series], row_offsets[series + 1] - 1, index[series, k],
                 n_channels, pieces, share, projection, at_end, k, level_free[k], mean, difference,

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from ..offsets import Offsets, Then
-from ..paths import Paths
+from ..offsets import Offsets
+from ..paths import Index, Paths
 from ._l2_arrays import L2Arrays
 from ._lattice_windows import LatticeWindows
 
@@ -25,12 +25,13 @@ class Ahead(NamedTuple):
     lattices : list of LatticeWindows
         On which shapelets are to be projected before `some`.
     some : callable
-        Evaluates some paths, as soon as and on the thread where their offsets are found.
+        Evaluates some paths, as soon as and on the thread where their offsets are found. Takes the
+        (series, shapelets) array of indices (see `Offsets`) and the numbers of the paths.
     """
 
     arrays: L2Arrays
     lattices: list[LatticeWindows]
-    some: Then
+    some: Callable[[Index, Index], None]
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def best_offsets(
     if len(problems) == 1:
         return _search(problems[0], search, backend, values.device, ahead)
     parts = [_search(problem, search, backend, values.device, None) for problem in problems]
-    return Offsets.side_by_side(parts)
+    return Offsets.concatenate(parts)
 
 
 def _check_backend(paths: Paths, search: str, backend: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ..discrepancies._lattice import ROUNDING, n_pieces
+from ..discrepancies._lattice import is_whole, last_share, n_pieces
 from ..offsets import AT_END, FREE, Offsets
 from ..parallel import run_in_turn
 from .lattice import fast_length, last_rows, most_offsets, padded_rows, window_taps
@@ -18,8 +18,8 @@ def search_torch(problem: L2Problem, form: str, device: torch.device) -> Offsets
     """Best offset among every sample and the last possible start; see `search_convolution`."""
     paths = problem.paths
     dtype = torch.float32 if device.type == "mps" else torch.float64
-    both, find_taps = window_taps(problem)
-    run_in_turn(find_taps)
+    both, finding_taps = window_taps(problem)
+    run_in_turn(finding_taps)
     taps, end_taps = torch.from_numpy(both).to(device, dtype)
     n_shapelets, n_taps, n_channels = taps.shape
     n_offsets = most_offsets(problem)
@@ -129,11 +129,11 @@ def _pick(
             cost = cost - (weight * level**2).sum(dim=-1) / length
             end_level = (to_end[1] - to_end_start[1])[:, 0]
             end_cost = end_cost - (weight * end_level**2).sum(dim=-1) / length
-        n_offsets = lengths - pieces - int(partial / step > 1 - ROUNDING)
+        n_offsets = lengths - pieces - int(is_whole(last_share(length, step, pieces), pieces))
         cost = torch.where(row < n_offsets[:, None], cost, torch.inf)
         best_cost, best = cost.min(dim=1)
         short = span <= length
-        at_end = ~short & ~(best_cost <= end_cost)
+        at_end = ~short & ((end_cost < best_cost) | ~(best_cost < torch.inf))
         best = torch.where(short | at_end, 0, best)
         start[:, k] = torch.where(at_end, span - length, best.to(correlation.dtype) * step)
         slope[:, k] = torch.where(at_end, -1.0, 0.0)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..discrepancies._lattice import ROUNDING, n_pieces
+from ..discrepancies._lattice import is_whole, last_share, n_pieces
 from ..discrepancies.base import Ahead
 from ..offsets import AT_END, FREE, Offsets
 from ..parallel import (
@@ -70,8 +70,8 @@ def _path_by_path(
 ) -> tuple[list[Work], Search, int]:
     """Prepare to search one path after the other: see `side_by_side`."""
     paths, n_channels = problem.paths, problem.rows.shape[1]
-    taps, find_taps = window_taps(problem, ahead)
-    preparing = [find_taps]
+    taps, finding_taps = window_taps(problem, ahead)
+    preparing = [finding_taps]
     layout = Layout.of(max(paths.longest, taps.shape[2]), n_channels, len(problem.lengths))
     roots = roots_of_unity(layout.period)
     spectra, largest_tap, room = np.empty((0, 0, 0, 0, 0)), np.empty((0, 0, 0)), 0
@@ -106,7 +106,7 @@ def _search_paths(
     pieces, share = np.empty(n_shapelets, np.int64), np.empty(n_shapelets)
     for k in range(n_shapelets):
         pieces[k] = n_pieces(lengths[k], step)
-        share[k] = lengths[k] / step - (pieces[k] - 1)
+        share[k] = last_share(lengths[k], step, pieces[k])
     x, integral = np.empty((n_channels, longest + 1)), np.empty((n_channels, longest + 1))
     # Energies as seen by a metric, with or without the level: of all such, or of one at a time.
     few_columns = n_columns <= 2
@@ -159,7 +159,7 @@ def _search_paths(
                         start[series, k], slope[series, k], index[series, k] = 0.0, 0.0, FREE
                         continue
                     n_offsets = n_rows - pieces[k]
-                    if share[k] > 1.0 - ROUNDING:
+                    if is_whole(share[k], pieces[k]):
                         n_offsets -= 1  # the last one is the last possible start
                     if not by_spectra:
                         correlate_windows(x, taps, k, pieces[k] + 1, n_offsets, correlations)
@@ -203,7 +203,7 @@ def best_sample(
             x, integral, weights, metric, n_offsets, last_row, pieces, share, step, cost
         )
     least = least_of(cost, n_offsets)
-    if least <= end_cost:
+    if not end_cost < least:
         for offset in range(n_offsets):
             if cost[offset] == least:
                 return offset

@@ -1,4 +1,4 @@
-"""What the searches on a sampling lattice share: taps, rows side by side, the cheaper form."""
+"""What the searches on a sampling lattice share: taps, padded rows, the cheaper form."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..discrepancies._lattice import ROUNDING, n_pieces
+from ..discrepancies._lattice import is_whole, last_share, n_pieces
 from ..parallel import kernel
 from .sums import running_sum
 
@@ -19,7 +19,7 @@ def list_offsets(knots, step, length, out, slope):
     if step > 0.0:
         pieces = n_pieces(length, step)
         n_offsets = n_rows - pieces
-        if (length - (pieces - 1) * step) / step > 1.0 - ROUNDING:
+        if is_whole(last_share(length, step, pieces), pieces):
             n_offsets -= 1
         for offset in range(n_offsets):
             out[offset] = offset * step

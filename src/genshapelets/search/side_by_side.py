@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from ..discrepancies._lattice import ROUNDING, n_pieces
+from ..discrepancies._lattice import is_whole, last_share, n_pieces
 from ..discrepancies.base import Ahead
 from ..offsets import AT_END, FREE
 from ..parallel import Queue, Work, inlined_kernel, items_of, kernel, queue_of, u
@@ -33,10 +33,10 @@ def side_by_side(
     """Prepare to write the best offsets.
 
     Returns work to be done before, in turn; what searches the paths of a queue, writes which they were
-    to its second argument, and returns their number; and how many paths to take at once, at most.
+    to its second argument, and returns their number; and how many paths to take at once, if not any.
     """
     paths = problem.paths
-    taps, find_taps = window_taps(problem, ahead)
+    taps, finding_taps = window_taps(problem, ahead)
     _, n_shapelets, n_taps, n_channels = taps.shape
     order = np.argsort(problem.lengths, kind="stable")
     size = n_taps * n_channels + UNROLLED - 1
@@ -48,7 +48,7 @@ def side_by_side(
         _search_paths, problem.rows, paths.row_offsets, paths.longest, paths.common_step,
         problem.shift, problem.weights, problem.lengths, order, n_taps, beside, start, slope, index,
     )  # fmt: skip
-    return [find_taps, set_beside], search, None
+    return [finding_taps, set_beside], search, None
 
 
 @kernel
@@ -76,8 +76,8 @@ def _search_paths(
     for k in range(n_shapelets):
         length = lengths[order[k]]
         pieces[k] = n_pieces(length, step)
-        share = (length - (pieces[k] - 1) * step) / step
-        whole[k] = 1 if share > 1.0 - ROUNDING else 0
+        share = last_share(length, step, pieces[k])
+        whole[k] = 1 if is_whole(share, pieces[k]) else 0
         # Of the partial piece at the end a window has a share; of the one at its start, all but a part.
         for at_end, part, width in ((0, share, step), (1, 1.0 - share, -step)):
             own = of_density[at_end, k // N_LANES, :, k % N_LANES]
@@ -137,7 +137,7 @@ def _search_paths(
                 for k in range(u(low), u(high)):
                     shapelet, lane = u(order[k]), k - u(first)
                     free = span <= lengths[shapelet]
-                    at_end = best[lane] < 0.0 or not best_cost[lane] <= end_cost[lane]
+                    at_end = best[lane] < 0.0 or end_cost[lane] < best_cost[lane]
                     at = span - lengths[shapelet] if at_end else best[lane] * step
                     start[path, shapelet] = 0.0 if free else at
                     slope[path, shapelet] = -1.0 if at_end and not free else 0.0
