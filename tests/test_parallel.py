@@ -3,6 +3,7 @@
 import sys
 import threading
 import time
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from genshapelets.parallel import (
     blocks_of,
     items_of,
     kernel,
+    one_blas_thread,
     queue_of,
     run_in_turn,
     run_together,
@@ -167,6 +169,25 @@ def test_no_more_threads_begin_than_there_are_blocks():
         run_in_turn((lambda queue: began.append(threading.get_ident()), queue_of(1)))
         run_in_turn((lambda queue: began.append(threading.get_ident()), queue_of(0)))
     assert began == [threading.get_ident()] * 2
+
+
+def test_blas_gets_its_threads_back_from_the_last_of_many_callers():
+    libraries = parallel._blas()
+    before = [library.get_num_threads() for library in libraries]
+    for library in libraries:
+        library.set_num_threads(2)
+    want = [library.get_num_threads() for library in libraries]
+    try:
+        with ExitStack() as first, ExitStack() as second:
+            first.enter_context(one_blas_thread)
+            second.enter_context(one_blas_thread)
+            first.close()
+            assert all(library.get_num_threads() == 1 for library in libraries)
+            second.close()
+            assert [library.get_num_threads() for library in libraries] == want
+    finally:
+        for library, n_threads in zip(libraries, before, strict=True):
+            library.set_num_threads(n_threads)
 
 
 def test_torch_gets_its_threads_back():

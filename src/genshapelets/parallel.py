@@ -87,17 +87,34 @@ def _blas() -> list[LibController]:
     return ThreadpoolController().select(user_api="blas").lib_controllers  # type: ignore[no-any-return]
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Keep the BLAS that kernels call from starting threads inside our own."""
-    before = [library.get_num_threads() for library in _blas()]
-    for library in _blas():
-        library.set_num_threads(1)
-    try:
-        yield
-    finally:
-        for library, n_threads in zip(_blas(), before, strict=True):
-            library.set_num_threads(n_threads)
+class _OneBlasThread:
+    """Keeps the BLAS that kernels call from starting threads inside our own.
+
+    The number of threads is the library's, not the caller's: the last of those who are inside at once
+    restores what the first has found.
+    """
+
+    def __init__(self) -> None:
+        self.lock, self.n_inside, self.before = threading.Lock(), 0, list[int]()
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.n_inside == 0:
+                self.before = [library.get_num_threads() for library in _blas()]
+                for library in _blas():
+                    library.set_num_threads(1)
+            self.n_inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.n_inside -= 1
+            if self.n_inside == 0:
+                for library, n_threads in zip(_blas(), self.before, strict=True):
+                    library.set_num_threads(n_threads)
+
+
+one_blas_thread = _OneBlasThread()
+os.register_at_fork(after_in_child=one_blas_thread.__init__)  # type: ignore[misc]
 
 
 class _Buffers(threading.local):

@@ -34,7 +34,7 @@ def search_compiled(problem: L2Problem, corners_per_knot: float = CORNERS_PER_KN
     paths = problem.paths
     shape = (len(paths), len(problem.lengths))
     start, slope, index = np.empty(shape), np.empty(shape), np.empty(shape, np.int64)
-    with one_blas_thread():
+    with one_blas_thread:
         run_together(
             _grid_search, len(paths), paths.knots, problem.rows, paths.row_offsets, paths.step,
             knot_weights(problem.shapelets, problem.lengths),

@@ -46,7 +46,7 @@ def search_exact(problem: L2Problem) -> Offsets:
     paths = problem.paths
     shape = (len(paths), len(problem.lengths))
     start, slope = np.empty(shape), np.empty(shape)
-    with one_blas_thread():
+    with one_blas_thread:
         run_together(
             _exact_search, len(paths), paths.knots, problem.rows, paths.row_offsets,
             knot_weights(problem.shapelets, problem.lengths), problem.lengths, problem.energy,
