@@ -172,13 +172,9 @@ class _Windows:
 
     def __init__(self, paths: Paths, rows: Array, arrays: L2Arrays, keep_moments: bool) -> None:
         self.given = paths, rows, arrays, keep_moments
-        self.paths, self.rows, self.keep_moments = paths, rows, keep_moments
-        self.shapelets, self.lengths, self.weights = (
-            arrays.shapelets,
-            arrays.lengths,
-            arrays.weights,
-        )
-        self.level_free = arrays.level_free
+        self.paths, self.rows = paths, rows
+        self.shapelets, self.lengths = arrays.shapelets, arrays.lengths
+        self.weights, self.level_free = arrays.weights, arrays.level_free
 
     def forward(self, offsets: Offsets) -> Array:
         out = np.empty(offsets.index.shape)

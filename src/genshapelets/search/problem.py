@@ -45,20 +45,15 @@ class L2Problem:
 
     def __init__(self, paths: Paths, rows: Array, shift: Array, arrays: L2Arrays) -> None:
         self.paths, self.rows, self.shift, self.arrays = paths, rows, shift, arrays
-        self.lengths, self.level_free, self.weights = (
-            arrays.lengths,
-            arrays.level_free,
-            arrays.weights,
-        )
+        self.lengths, self.weights = arrays.lengths, arrays.weights
+        self.level_free = arrays.level_free
         self.any_level_free = np.count_nonzero(self.level_free) > 0  # faster than `any`
         if len(self.weights) > 1:
             self.column, self.column_weights = np.arange(len(self.lengths)), self.weights
             self.column_level = np.where(self.level_free, 0.0, 1.0)
         elif self.any_level_free:
-            self.column, self.column_weights = (
-                self.level_free.astype(int),
-                np.repeat(self.weights, 2, 0),
-            )
+            self.column = self.level_free.astype(int)
+            self.column_weights = np.repeat(self.weights, 2, axis=0)
             self.column_level = np.array([1.0, 0.0])
         else:
             self.column, self.column_weights = np.zeros(len(self.lengths), int), self.weights
