@@ -2,10 +2,14 @@
 
 import numpy as np
 import torch
+from naive import grid, l2_distance, search_reference
 
 from genshapelets import GeneralisedShapeletTransform, L2Discrepancy, RaggedSeries, interpolate
-from genshapelets.search.reference import grid, l2_distance, search_reference
+from genshapelets.evaluation import evaluate
+from genshapelets.offsets import Offsets
+from genshapelets.search import best_offsets
 
+LEVELS = [False, True, "mixed"]
 METRICS = [
     ("none", False),
     ("diagonal", False),
@@ -55,6 +59,12 @@ def ragged(rng, n_channels=2):
         regular(rng, 2, n_channels, step=0.27),
     ]
     return RaggedSeries.concatenate(parts)
+
+
+def bursts(rng, n_times, width):
+    """Two bursts of observations, far apart."""
+    times = np.concatenate([rng.uniform(0.0, width, n_times), rng.uniform(9.0, 10.0, n_times)])
+    return RaggedSeries.from_arrays([rng.normal(size=(1, 2 * n_times))], [np.sort(times)])
 
 
 SERIES = {"irregular": irregular, "regular": regular, "ragged": ragged, "odd": odd}
@@ -113,7 +123,7 @@ def parameters_of(transform):
         shapelets.values.detach().double().numpy(),
         shapelets.lengths.detach().double().numpy(),
         np.broadcast_to(matrix, (n_shapelets, n_channels, n_channels)),
-        discrepancy.level_free_of(n_shapelets).numpy(),
+        discrepancy.ignores_level(n_shapelets).numpy(),
     )
 
 
@@ -158,3 +168,43 @@ def assert_agrees(transform, series, rtol=1e-9, atol=1e-12, want=None):
     there = distances_at(transform, paths, matches.start.numpy())
     np.testing.assert_allclose(got, there, rtol=rtol, atol=atol)
     return matches
+
+
+def reconfigured(transform, **settings):
+    """The same transform with another search, backend or minimum."""
+    for name, value in settings.items():
+        setattr(transform, name, value)
+    return transform
+
+
+def offsets_of(transform, paths, n_best=1, **settings):
+    """What the search of a transform finds."""
+    settings = {"search": transform.search, "backend": transform.backend} | settings
+    shapelets = transform.shapelets
+    return best_offsets(
+        transform.discrepancy, paths, shapelets.values, shapelets.lengths, n_best=n_best, **settings
+    )
+
+
+def evaluated(transform, paths, offsets, backend="auto"):
+    """Discrepancies (series, shapelets, candidates) at given offsets."""
+    shapelets = transform.shapelets
+    return evaluate(
+        transform.discrepancy, paths, shapelets.values, shapelets.lengths, offsets, backend
+    )
+
+
+def offsets_at(start, slope=0.0):
+    """Offsets (series, shapelets, candidates) as if a search had found them."""
+    start = np.array(start, dtype=np.float64)
+    slope = np.array(np.broadcast_to(slope, start.shape), dtype=np.float64)
+    return Offsets(start, slope, np.full(start.shape[:2], start.shape[2]), "")
+
+
+def fine_grid(transform, paths, n_offsets=3001):
+    """Least discrepancy over many evenly spaced offsets, (series, shapelets)."""
+    lengths = transform.shapelets.lengths.detach().double().numpy()
+    room = np.maximum(paths.spans[:, None] - lengths, 0.0)
+    start = room[..., None] * np.linspace(0.0, 1.0, n_offsets)
+    with torch.no_grad():
+        return evaluated(transform, paths, offsets_at(start)).double().numpy().min(axis=-1)

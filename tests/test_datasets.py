@@ -3,6 +3,7 @@
 import builtins
 import gzip
 import re
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -48,15 +49,13 @@ def test_ts_by_hand(write):
     assert series[0].times.tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("start", ["", "\ufeff"])
-@pytest.mark.parametrize("last", [True, False])
-def test_ts_line_ends_byte_order_mark_and_case_of_tags(write, end, start, last):
+def test_ts_line_ends_byte_order_mark_and_case_of_tags(write):
     lines = ["% old comment", "#", "@TIMESTAMPS False", "@univariate TRUE", "@ClassLabel true A b"]
-    text = end.join([*lines, "@Data", "1,2:A", "3,4:b"]) + end * last
-    series, labels = read_ts(write(start + text))
-    assert_series(series, [[1, 2]], [[3, 4]])
-    assert labels.tolist() == ["A", "b"]
+    for end, start, last in product(["\n", "\r\n", "\r"], ["", "\ufeff"], [True, False]):
+        text = end.join([*lines, "@Data", "1,2:A", "3,4:b"]) + end * last
+        series, labels = read_ts(write(start + text))
+        assert_series(series, [[1, 2]], [[3, 4]])
+        assert labels.tolist() == ["A", "b"]
 
 
 def test_ts_missing_values_and_short_channels(write):
@@ -170,9 +169,8 @@ def test_ts_times_without_labels(write):
 # ------------------------------------------------------------------ .ts that are broken
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "message"),
-    [
+TS_REFUSALS = {
+    "header": [
         ("@classLabel true a\n# only this\n", 3, "found no @data"),
         ("@classLabel true a\n1,2:a\n", 2, "expected a @tag or a # comment; got '1,2:a'. Is @data"),
         ("@timestamps maybe\n@data\n1", 1, "@timestamps must be true or false; got maybe"),
@@ -182,12 +180,16 @@ def test_ts_times_without_labels(write):
         ("@classLabel true\n@data\n1:a", 1, "must be followed by the labels"),
         ("@\n@timestamps false\n@data\n1:a", 3, "@classLabel or @targetLabel must come before"),
         (HEADER, 5, "found no case after @data"),
+    ],
+    "cases": [
         (HEADER + "1:2:rest\n1,2:rest\n", 7, "expected 2 dimensions and then a label"),
         (HEADER + "1:2:3:rest\n", 6, "got 3 dimensions and the label 'rest'"),
         (HEADER + "1,2:3,4\n", 6, "got 1 dimensions and the label '3,4'"),
         (HEADER + "1,2\n", 6, "expected a label after the last ':'; got '1,2'"),
         (HEADER + "1:2:\n", 6, "expected a label after the last ':'"),
         (HEADER + "1:2:run\n", 6, "must be one of @classLabel: rest walk; got 'run'"),
+    ],
+    "values": [
         (
             HEADER + "1:2:rest\n3,4:5,x6:walk\n",
             7,
@@ -207,6 +209,8 @@ def test_ts_times_without_labels(write):
         ("@equalLength true\n@classLabel false\n@data\n1,2:3,4\n1,2:3", 5, "channel 1 has 1 val"),
         ("@targetLabel true\n@data\n1:high\n", 3, "must be a number; got 'high'"),
         ("@targetLabel true\n@data\n1:?\n", 3, "must be a number; got '?'"),
+    ],
+    "times": [
         (TIMED + "(0,1),(0,2):():1\n", 5, "channel 0 must strictly increase; got 0 then 0"),
         (TIMED + "():(2,1),(1,2):1\n", 5, "channel 1 must strictly increase; got 2 then 1"),
         (TIMED + "(0,1):(noon,2):1\n", 5, "times of channel 1 must be all numbers or all ISO"),
@@ -221,15 +225,22 @@ def test_ts_times_without_labels(write):
         (TIMED + "(0,1):(1,a):1\n", 5, "channel 1 must hold finite numbers.* got 'a'"),
         (TIMED + "(0,1):(2011-04-05 10:00:00,3)", 5, "expected a label .* ends within this line"),
         (TIMED + "():?:1\n", 5, "the case has no observation"),
+    ],
+    "bytes": [
         (HEADER.encode() + b"1:2:\xe4\n", 6, "is not UTF-8 text. Save the file as UTF-8"),
         (b"\x89PNG\n\0\0", 2, "zero byte; this is no text file"),
         (HEADER.encode("utf-16"), 1, "zero byte"),
     ],
-)
-def test_ts_refusals(write, text, line, message):
-    file = write(text)
-    with pytest.raises(ValueError, match=f"(?s){re.escape(f'{file}, line {line}: ')}.*{message}"):
-        read_ts(file)
+}
+
+
+@pytest.mark.parametrize("part", TS_REFUSALS)
+def test_ts_refusals(write, part):
+    for text, line, message in TS_REFUSALS[part]:
+        file = write(text)
+        where = re.escape(f"{file}, line {line}: ")
+        with pytest.raises(ValueError, match=f"(?s){where}.*{message}"):
+            read_ts(file)
 
 
 def test_ts_no_such_file(tmp_path, write):
@@ -324,8 +335,17 @@ def hide(monkeypatch, hidden):
     monkeypatch.setattr(builtins, "__import__", importer)
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.tsv", "t.parquet", "T.CSV"])
-def test_table(write, library, name, tmp_path):
+def test_table(write, library, tmp_path):
+    for name in ("t.csv", "t.csv.gz", "t.tsv", "t.parquet", "T.CSV"):
+        file = write_table(write, name, tmp_path)
+        series, labels = read_table(file, series="who", time="when", label="outcome")
+        assert series.channel_names == ("pulse", "empty")
+        assert series.series_ids.tolist() == ["b", "a"] and labels.tolist() == ["yes", "no"]
+        assert_series(series, [[-3.3e-5, 0.1], [NAN] * 2], [[NAN, 7], [NAN] * 2])
+        assert series[0].times.tolist() == [0.5, 2]
+
+
+def write_table(write, name, tmp_path):
     if name.endswith("parquet"):
         file = tmp_path / name
         data = {
@@ -338,11 +358,7 @@ def test_table(write, library, name, tmp_path):
     else:
         text = TABLE.replace(",", "\t" if "tsv" in name else ",").encode()
         file = write(gzip.compress(text) if name.endswith("gz") else text, name)
-    series, labels = read_table(file, series="who", time="when", label="outcome")
-    assert series.channel_names == ("pulse", "empty")
-    assert series.series_ids.tolist() == ["b", "a"] and labels.tolist() == ["yes", "no"]
-    assert_series(series, [[-3.3e-5, 0.1], [NAN] * 2], [[NAN, 7], [NAN] * 2])
-    assert series[0].times.tolist() == [0.5, 2]
+    return file
 
 
 def test_table_of_observations_with_datetimes(write, library):
@@ -394,9 +410,9 @@ def test_table_with_nulls_of_pandas(tmp_path):
         read_table(file, series="s", time="t", label="y")
 
 
-@pytest.mark.parametrize(
-    ("change", "options", "message"),
-    [
+def test_table_refusals(write):
+    columns = {"series": "who", "time": "when", "label": "outcome"}
+    for change, options, message in (
         (None, {"time": "wen"}, r"has no column 'wen'; its columns are \['who', .* mean 'when'\?"),
         (
             None,
@@ -411,12 +427,10 @@ def test_table_with_nulls_of_pandas(tmp_path):
         (("a,1,", "a,,"), {}, "column 'when' must not have nulls; got one in row 1"),
         (("a,3,7,", "a,3,7x,"), {}, r"'pulse' of .* must hold numbers only; got '7x' in row 3"),
         (("a,1,?,y,,no", "a,1,?,y,,no,7,8"), {}, "could not be read as a text table"),
-    ],
-)
-def test_table_refusals(write, change, options, message):
-    file = write(TABLE.replace(*change) if change else TABLE, "t.csv")
-    with pytest.raises(ValueError, match=message):
-        read_table(file, **({"series": "who", "time": "when", "label": "outcome"} | options))
+    ):
+        file = write(TABLE.replace(*change) if change else TABLE, "t.csv")
+        with pytest.raises(ValueError, match=message):
+            read_table(file, **(columns | options))
 
 
 def test_table_without_numbers(write):
@@ -497,16 +511,13 @@ def test_planted_pattern_is_reproducible_and_tunable():
     assert len(sparse.series) == 50
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_planted_pattern_refusals():
+    for options, message in (
         ({"n_classes": 1}, "n_classes must be from 2"),
         ({"n_classes": 8}, "to 7; got 8"),
         ({"channel": 1}, "channel must be one of the 1 channels"),
         ({"missing": 1.0}, "missing must be a share"),
         ({"n_times": (10, 10)}, "n_times must leave room for a shape of length 3.0"),
-    ],
-)
-def test_planted_pattern_refusals(options, message):
-    with pytest.raises(ValueError, match=message):
-        planted_pattern(4, **options)
+    ):
+        with pytest.raises(ValueError, match=message):
+            planted_pattern(4, **options)

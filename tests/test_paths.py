@@ -1,5 +1,8 @@
 """Paths: straight lines through each channel's own observations."""
 
+import copy
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +10,7 @@ import torch
 from problems import assert_agrees, irregular, make_transform, ragged, regular
 
 from genshapelets import Paths, RaggedSeries, interpolate
-from genshapelets.paths import observed, see_through
+from genshapelets.paths import observed, paths_of
 
 NAN = np.nan
 
@@ -195,7 +198,7 @@ def test_times_of_another_kind_are_refused(t, message):
 )  # fmt: skip
 def test_regular_up_to_the_rounding_of_the_times(times):
     path = path_of(np.ones((1, len(times))), times)
-    assert path.common_step == path.step[0] > 0
+    assert path.step[0] > 0
     np.testing.assert_array_equal(path.knots, path.step[0] * np.arange(len(times)))
 
 
@@ -212,7 +215,7 @@ def test_regular_up_to_the_rounding_of_the_times(times):
 )
 def test_irregular_times_are_kept_as_they_are(times):
     path = path_of(np.ones((1, len(times))), times)
-    assert path.step.tolist() == [0.0] and path.common_step == 0.0
+    assert path.step.tolist() == [0.0]
     want = np.asarray(times, np.float64)
     np.testing.assert_array_equal(path.knots, want - want[0])
 
@@ -222,26 +225,27 @@ def test_variable_lengths_and_origins_share_a_step(step):
     starts, sizes = [0.3, -7.7, 1e3, 0.0], [5, 50, 1000, 333]
     times = [start + step * np.arange(size) for start, size in zip(starts, sizes, strict=True)]
     paths = interpolate(RaggedSeries.from_arrays([np.ones((1, size)) for size in sizes], times))
-    assert paths.common_step == pytest.approx(step, rel=1e-11)
+    assert paths.step == pytest.approx([step] * 4, rel=1e-11)
     assert len(set(paths.step)) == 1
 
 
 def test_missing_values_do_not_make_a_series_irregular():
-    assert path_of([[0.0, NAN, NAN, 3.0]]).common_step == 1.0
+    assert path_of([[0.0, NAN, NAN, 3.0]]).step.tolist() == [1.0]
 
 
-def test_one_observation_fits_any_step():
+def test_one_observation_has_no_step():
     series = RaggedSeries.from_arrays(
         [np.ones((1, 1)), np.ones((1, 9))], [[4.0], 0.5 * np.arange(9)]
     )
-    paths = interpolate(series)
-    assert paths.step.tolist() == [0.0, 0.5] and paths.common_step == 0.5
+    assert interpolate(series).step.tolist() == [0.0, 0.5]
 
 
-def test_two_steps_have_none_in_common():
-    series = RaggedSeries.from_arrays([np.ones((1, 4))] * 2, [np.arange(4), 2 * np.arange(4)])
-    paths = interpolate(series)
-    assert paths.step.tolist() == [1.0, 2.0] and paths.common_step == 0.0
+def test_paths_are_grouped_by_their_step():
+    times = [2 * np.arange(4), np.arange(4), [0, 1, 2, 9], np.arange(4) + 7]
+    paths = interpolate(RaggedSeries.from_arrays([np.ones((1, 4))] * 4, times))
+    assert paths.step.tolist() == [2.0, 1.0, 0.0, 1.0]
+    groups = [(sampling.step, sampling.members.tolist()) for sampling in paths.samplings]
+    assert groups == [(0.0, [2]), (1.0, [1, 3]), (2.0, [0])]
 
 
 def test_the_precision_of_a_neighbours_times_does_not_make_a_series_regular():
@@ -285,11 +289,16 @@ def bits(transform, series):
 
 
 @pytest.mark.parametrize(
-    ("before", "after"), [(0, 7), (3, 0), (4, 2)], ids=["behind", "front", "both"]
+    ("before", "after", "make", "n_channels", "search"),
+    [
+        (0, 7, regular, 1, "grid"),
+        (0, 7, irregular, 3, "auto"),
+        (3, 0, regular, 3, "refined"),
+        (3, 0, irregular, 1, "exact"),
+        (4, 2, regular, 3, "exact"),
+        (4, 2, irregular, 1, "grid"),
+    ],
 )
-@pytest.mark.parametrize("make", [regular, irregular])
-@pytest.mark.parametrize("n_channels", [1, 3])
-@pytest.mark.parametrize("search", ["grid", "exact"])
 def test_padding_by_nan_changes_no_bit(before, after, make, n_channels, search):
     rng = np.random.default_rng(6)
     series = observed_ends(make, rng, n_channels)
@@ -310,7 +319,7 @@ def test_an_array_padded_by_nan_is_the_list():
         row[:, : array.shape[1]] = array
     transform = make_transform(rng)
     (got, got_backend), (want, want_backend) = bits(transform, block), bits(transform, arrays)
-    assert got_backend == want_backend == "convolution"
+    assert got_backend == want_backend == "lattice"
     for one, other in zip(got, want, strict=True):
         assert torch.equal(one, other)
 
@@ -346,13 +355,13 @@ def test_inside_irregular_series_they_are_left_out_and_regularity_is_looked_at_a
     gaps = [[1.0, NAN, 2.0, 3.0]]
     assert path_of(gaps, [0.0, 0.7, 1.0, 2.5]).knots.tolist() == [0.0, 1.0, 2.5]
     path = path_of(gaps, [0.0, 0.7, 1.0, 2.0])
-    assert path.knots.tolist() == [0.0, 1.0, 2.0] and path.common_step == 1.0
+    assert path.knots.tolist() == [0.0, 1.0, 2.0] and path.step.tolist() == [1.0]
     assert path_of(gaps, [0.0, 1.0, 2.0, 3.0]).knots.tolist() == [0.0, 1.0, 2.0, 3.0]
 
 
 def test_padding_does_not_make_a_series_irregular():
     path = path_of([[NAN, 1.0, NAN, 3.0, NAN]], [-9.0, 0.0, 1.0, 2.0, 17.0])
-    assert path.knots.tolist() == [0.0, 1.0, 2.0] and path.common_step == 1.0
+    assert path.knots.tolist() == [0.0, 1.0, 2.0] and path.step.tolist() == [1.0]
 
 
 def test_a_batch_without_such_times_is_returned_as_it_is():
@@ -364,17 +373,15 @@ def test_a_batch_without_such_times_is_returned_as_it_is():
     assert observed(once) is once
 
 
-@pytest.mark.parametrize("backend", ["convolution", "fft", "compiled"])
-def test_regular_series_with_gaps_stay_regular(backend):
+def test_regular_series_with_gaps_stay_regular():
     rng = np.random.default_rng(10)
     series = observed_ends(regular, rng, 2)
     values = [one.values.copy() for one in series]
     for array in values:
         array[:, 4:7] = NAN
     gaps = RaggedSeries.from_arrays(values, [one.times for one in series])
-    transform = make_transform(rng, backend=backend)
-    matches = assert_agrees(transform, gaps, rtol=1e-9)
-    assert matches.backend == backend
+    assert (interpolate(gaps).step > 0).all()
+    assert_agrees(make_transform(rng), gaps, rtol=1e-9)
     # The gaps are straight lines either way: the minimum over all offsets does not see their knots.
     exact = make_transform(np.random.default_rng(11), search="exact")
     without = [~np.isnan(array).all(axis=0) for array in values]
@@ -416,18 +423,41 @@ def test_one_number_is_no_choice():
         interpolate(ragged(np.random.default_rng(5)))[0]
 
 
-def test_the_centre_is_a_typical_value_whatever_one_observation_says():
-    paths = interpolate(RaggedSeries.from_arrays([[[1.0, 3.0]], [[10.0, 10.0, 40.0, 1e8, 10.0]]]))
-    rows, centre = paths.centred
-    assert centre[0, 0] in (1.0, 3.0) and centre[1, 0] == 10.0
-    assert rows[2:, 0].tolist() == [0.0, 0.0, 30.0, 1e8 - 10.0, 0.0]
+def test_no_path_is_no_batch():
+    with pytest.raises(ValueError, match="at least one path; the selection is empty"):
+        interpolate(ragged(np.random.default_rng(5)))[[]]
 
 
-@pytest.mark.parametrize("n_channels", [1, 3, 8, 21])
-def test_a_row_seen_through_a_matrix_does_not_depend_on_its_neighbours(n_channels):
-    rng = np.random.default_rng(5)
-    rows, matrix = rng.normal(size=(67, n_channels)), rng.normal(size=(n_channels, n_channels))
-    together = see_through(matrix, rows)
-    np.testing.assert_allclose(together, rows @ matrix.T, rtol=1e-12, atol=1e-12)
-    for first, last in ((0, 1), (5, 9), (3, 40), (66, 67)):
-        np.testing.assert_array_equal(see_through(matrix, rows[first:last]), together[first:last])
+# What is made of paths once
+
+
+class Doubled(np.ndarray):
+    """Twice the origin of each path."""
+
+
+def doubled(paths):
+    return (2 * paths.origin).view(Doubled)
+
+
+def test_what_is_prepared_is_kept_and_chosen_with_the_paths():
+    paths = interpolate(ragged(np.random.default_rng(14)))
+    whole = paths.prepared(doubled)
+    assert paths.prepared(doubled) is whole
+    part = paths[[4, 1]]
+    np.testing.assert_array_equal(part.prepared(doubled), whole[[4, 1]])
+    del paths._prepared[doubled]
+    assert part.prepared(doubled) is part.prepared(
+        doubled
+    )  # its own, whatever becomes of the whole
+    for copied in (copy.deepcopy(part), pickle.loads(pickle.dumps(part))):
+        assert not copied._prepared
+        np.testing.assert_array_equal(copied.values, part.values)
+        np.testing.assert_array_equal(copied.prepared(doubled), whole[[4, 1]])
+
+
+def test_series_are_interpolated_once_for_each_fill():
+    series = irregular(np.random.default_rng(15))
+    known = paths_of(series)
+    assert paths_of(series) is known
+    other = paths_of(series, [0.0, 1.0])
+    assert other is not known and paths_of(series, np.array([0, 1])) is other

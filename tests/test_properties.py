@@ -14,14 +14,16 @@ from genshapelets import (
     RaggedSeries,
     interpolate,
 )
-from genshapelets.offsets import FREE, Offsets
+from genshapelets.evaluation import evaluate
+from genshapelets.offsets import Offsets
 from genshapelets.paths import observed
 
 few = settings(deadline=None, max_examples=40)
 fewer = settings(deadline=None, max_examples=15)
 seeds = st.integers(0, 2**32 - 1)
 levels = st.sampled_from([False, True, "mixed"])
-searches = st.sampled_from(["grid", "exact"])
+searches = st.sampled_from(["auto", "grid", "refined", "exact"])
+settled = st.sampled_from(["grid", "exact"])
 kinds = st.sampled_from([irregular, regular, ragged, odd])
 
 
@@ -46,11 +48,28 @@ def match(transform, series):
     return matches.discrepancy.numpy(), matches.start.numpy()
 
 
-def assert_same_bits(got, want):
+def assert_close(transform, got, want, rtol=1e-9, atol=1e-9):
+    """Compare discrepancies of inputs that differ by rounding.
+
+    The refined search may then stop elsewhere: it stops when a step promises to gain little.
+    """
+    if transform.search in ("auto", "refined"):
+        rtol, atol = 1e-2, 1e-6
+    np.testing.assert_allclose(got, want, rtol=rtol, atol=atol)
+
+
+def assert_same_bits(transform, got, want):
     """Same values to the last bit where the start is the same; else two offsets tie."""
     same = got[1] == want[1]
     np.testing.assert_array_equal(got[0][same], want[0][same])
-    np.testing.assert_allclose(got[0][~same], want[0][~same], rtol=1e-10, atol=1e-12)
+    assert_close(transform, got[0][~same], want[0][~same], rtol=1e-10, atol=1e-12)
+
+
+def offsets_at(start):
+    """Offsets (series, shapelets) that stay where they are."""
+    return Offsets(
+        start[..., None], np.zeros((*start.shape, 1)), np.ones(start.shape, np.int64), ""
+    )
 
 
 @few
@@ -90,7 +109,7 @@ def test_a_knot_on_a_line_changes_no_distance(seed, n_channels, level_free):
     series = irregular(rng, n_channels=n_channels, missing=0.0)
     transform = make_transform(rng, n_channels, lengths=[1.0, 2.0, 3.0, 9.0], level_free=level_free)
     start = rng.uniform(0, 1.0, (len(series), 4))
-    fixed = Offsets(start, np.zeros_like(start), np.full(start.shape, FREE), "")
+    fixed = offsets_at(start)
     paths = interpolate(series)
     finer = []
     for i in range(len(series)):
@@ -100,8 +119,8 @@ def test_a_knot_on_a_line_changes_no_distance(seed, n_channels, level_free):
         [paths[[i]].evaluate(times)[0] for i, times in enumerate(finer)], finer
     )
     shapelets, pi = transform.shapelets, transform.discrepancy
-    want = pi.evaluate(paths, shapelets.values, shapelets.lengths, fixed)
-    got = pi.evaluate(interpolate(dense), shapelets.values, shapelets.lengths, fixed)
+    want = evaluate(pi, paths, shapelets.values, shapelets.lengths, fixed)
+    got = evaluate(pi, interpolate(dense), shapelets.values, shapelets.lengths, fixed)
     torch.testing.assert_close(got, want, rtol=1e-11, atol=1e-12)
 
 
@@ -114,10 +133,10 @@ def test_shifting_all_times_shifts_the_start(problem, shift):
     assume(all((np.diff(t) > 1e-9).all() for t in times))
     shifted = RaggedSeries.from_arrays([series[i].values for i in range(len(series))], times)
     got, moved = match(transform, shifted)
-    np.testing.assert_allclose(got, want, rtol=1e-8, atol=1e-7)
+    assert_close(transform, got, want, rtol=1e-8, atol=1e-7)
     elsewhere = ~np.isclose(moved, start + shift, rtol=0, atol=1e-5)
-    np.testing.assert_allclose(got[elsewhere], want[elsewhere], rtol=1e-9, atol=1e-9)
-    if len(series) > 5:
+    assert_close(transform, got[elsewhere], want[elsewhere])
+    if len(series) > 5 and transform.search in ("grid", "exact"):
         assert elsewhere.mean() < 0.5
 
 
@@ -138,7 +157,7 @@ def test_permuting_series_permutes_rows(problem):
     rng, series, transform = problem
     order = rng.permutation(len(series))
     want, start = match(transform, series)
-    assert_same_bits(match(transform, series[order]), (want[order], start[order]))
+    assert_same_bits(transform, match(transform, series[order]), (want[order], start[order]))
 
 
 @few
@@ -153,7 +172,7 @@ def test_permuting_channels_with_the_metric_changes_nothing(problem):
         if pi.weight is not None:
             pi.weight.copy_(pi.weight[..., order])
     got, _ = match(transform, dataclasses.replace(series, values=series.values[:, order]))
-    np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-10)
+    assert_close(transform, got, want, rtol=1e-10, atol=1e-10)
 
 
 @few
@@ -164,21 +183,20 @@ def test_how_series_are_batched_changes_no_bit(problem):
     cuts = np.sort(rng.integers(1, len(series), 2))
     for rows in np.split(np.arange(len(series)), cuts):
         if len(rows):
-            assert_same_bits(match(transform, series[rows]), (want[rows], start[rows]))
+            assert_same_bits(transform, match(transform, series[rows]), (want[rows], start[rows]))
     one = int(rng.integers(len(series)))
-    assert_same_bits(match(transform, series[[one]]), (want[[one]], start[[one]]))
+    assert_same_bits(transform, match(transform, series[[one]]), (want[[one]], start[[one]]))
 
 
 @few
-@given(problems(makers=st.just(regular), searches=st.just("grid")))
+@given(problems(makers=st.just(regular)))
 def test_a_regular_series_does_not_feel_irregular_neighbours(problem):
     rng, series, transform = problem
     want = match(transform, series)
     neighbours = irregular(rng, 3, series.n_channels)
     together = RaggedSeries.concatenate([neighbours, series])
-    assert transform(series).backend != transform(together).backend == "compiled"
     got = match(transform, together)
-    assert_same_bits((got[0][3:], got[1][3:]), want)
+    assert_same_bits(transform, (got[0][3:], got[1][3:]), want)
 
 
 @few
@@ -190,7 +208,7 @@ def test_padding_in_the_array_changes_no_bit(seed, longest, level_free):
     short = [rng.normal(size=(2, int(size))) for size in rng.integers(1, 25, 5)]
     want = match(transform, short)
     got = match(transform, [*short, rng.normal(size=(2, 40 + longest))])
-    assert_same_bits((got[0][:5], got[1][:5]), want)
+    assert_same_bits(transform, (got[0][:5], got[1][:5]), want)
 
 
 @few
@@ -217,7 +235,7 @@ def test_padding_by_nan_changes_no_bit(problem, before, after):
 
 
 @few
-@given(problems(), st.floats(1e-3, 1e3))
+@given(problems(searches=settled), st.floats(1e-3, 1e3))
 def test_scaling_time_and_length_scales_the_square_alike(problem, scale):
     _, series, transform = problem
     want, start = match(transform, series)
@@ -227,11 +245,11 @@ def test_scaling_time_and_length_scales_the_square_alike(problem, scale):
         discrepancy=transform.discrepancy, search=transform.search,
     )  # fmt: skip
     got, _ = match(stretched, scaled)
-    np.testing.assert_allclose(got**2, want**2 * scale, rtol=1e-8, atol=1e-9 * scale)
+    assert_close(transform, got**2 / scale, want**2, rtol=1e-8)
 
 
 @few
-@given(seeds, st.integers(1, 3), st.booleans(), levels, searches)
+@given(seeds, st.integers(1, 3), st.booleans(), levels, settled)
 def test_a_planted_shapelet_is_found_at_its_place(seed, n_channels, is_regular, level_free, search):
     rng = np.random.default_rng(seed)
     n_times, n_knots = 60, 7
@@ -288,9 +306,9 @@ def test_triangle_inequality(seed, metric, level_free):
         noise = rng.normal(size=(n_channels, 2))
         path = np.concatenate([noise, a, noise], axis=1)
         paths = interpolate(RaggedSeries.from_arrays([path], [around]))
-        offsets = Offsets(np.full((1, 1), 2.0), np.zeros((1, 1)), np.full((1, 1), FREE), "")
         lengths = torch.tensor([length], dtype=torch.float64)
-        return pi.evaluate(paths, torch.from_numpy(b)[None], lengths, offsets).item()
+        offsets = offsets_at(np.full((1, 1), 2.0))
+        return evaluate(pi, paths, torch.from_numpy(b)[None], lengths, offsets).item()
 
     assert distance(f, w) <= (distance(f, v) + distance(v, w)) * (1 + 1e-12)
     np.testing.assert_allclose(distance(f, w), distance(w, f), rtol=1e-10)
@@ -308,7 +326,7 @@ def test_level_free_shapelets_ignore_the_level(problem, level):
     paths = interpolate(raised, fill=level)
     assert np.isnan(raised.values).sum() == unseen.sum()
     got, _ = match(transform, paths)
-    np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9)
+    assert_close(transform, got, want)
 
 
 @fewer

@@ -95,9 +95,8 @@ def test_ways_to_give_times():
         assert_same(RaggedSeries.from_arrays(values, times), shared)
 
 
-@pytest.mark.parametrize(
-    ("given_dtypes", "dtype"),
-    [
+def test_dtype_of_values():
+    for given_dtypes, dtype in (
         (["float32"], "float32"),
         (["float16"], "float32"),
         (["float64"], "float64"),
@@ -106,22 +105,18 @@ def test_ways_to_give_times():
         ([">f4"], "float32"),
         (["float32", "float64"], "float64"),
         (["float32", "float16"], "float32"),
-    ],
-)
-def test_dtype_of_values(given_dtypes, dtype):
-    arrays = [np.ones((2, 3), name) for name in given_dtypes]
-    assert RaggedSeries.from_arrays(arrays).dtype == np.dtype(dtype)
-    assert RaggedSeries.from_arrays(np.stack(arrays)).dtype == np.dtype(dtype)
+    ):
+        arrays = [np.ones((2, 3), name) for name in given_dtypes]
+        assert RaggedSeries.from_arrays(arrays).dtype == np.dtype(dtype)
+        assert RaggedSeries.from_arrays(np.stack(arrays)).dtype == np.dtype(dtype)
 
 
-@pytest.mark.parametrize(
-    ("dtype", "precision_of"),
-    [("float32", "float32"), ("float64", "float64"), ("int64", "float64"), ("uint8", "float64")],
-)
-def test_time_precision(dtype, precision_of):
-    series = RaggedSeries.from_arrays(np.ones((2, 1, 3)), np.arange(3, dtype=dtype))
-    assert (series.time_precision == np.finfo(precision_of).eps).all()
-    assert series.times.dtype == np.float64
+def test_time_precision():
+    for dtype in ("float32", "float64", "int64", "uint8"):
+        series = RaggedSeries.from_arrays(np.ones((2, 1, 3)), np.arange(3, dtype=dtype))
+        precision_of = "float32" if dtype == "float32" else "float64"
+        assert (series.time_precision == np.finfo(precision_of).eps).all()
+        assert series.times.dtype == np.float64
 
 
 def test_masked_is_missing():
@@ -235,8 +230,7 @@ INF = np.array([[1.0, 1.0, 1.0], [1.0, 1.0, -np.inf]])
 ZONED = [datetime.datetime(2020, 1, d, tzinfo=datetime.timezone.utc) for d in (1, 2, 3)]
 NS = np.array(["2020-01-01", "2020-06-01T00:00:00.000000001"], dtype="M8[ns]")
 
-REFUSED = [
-    # values
+REFUSED_VALUES = [
     (np.ones((5, 3)), None, ValueError, r"shape \(5, 3\)\. Use values\[:, None, :\] for"),
     (np.ones(3), None, ValueError, r"shape \(3,\)"),
     ([np.ones(3)], None, ValueError, r"series 0 .*shape \(3,\)\. Use x\[None, :\]"),
@@ -256,7 +250,8 @@ REFUSED = [
     ([X.astype(object)], None, TypeError, "values of series 0 .*got dtype object"),
     (X[None].astype(object), None, TypeError, "values must be real numbers; got dtype object"),
     (X[None].astype("M8[s]"), None, TypeError, "values must be real numbers; got dtype datetime"),
-    # times
+]  # fmt: skip
+REFUSED_TIMES = [
     ([X, X], [[0, 1, 2], [0, 1, 1]], ValueError,
      "times of series 1 must strictly increase; got 1 then 1 at positions 1 and 2. Merge repeated"),
     ([X, X], [[0, 2, 1.5], [0, 1, 2]], ValueError, "series 0 .*2.0 then 1.5 .* 1 and 2. Sort"),
@@ -284,10 +279,11 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("values", "times", "error", "message"), REFUSED)
-def test_refused(values, times, error, message):
-    with pytest.raises(error, match=message):
-        RaggedSeries.from_arrays(values, times)
+@pytest.mark.parametrize("refused", [REFUSED_VALUES, REFUSED_TIMES], ids=["values", "times"])
+def test_refused(refused):
+    for values, times, error, message in refused:
+        with pytest.raises(error, match=message):
+            RaggedSeries.from_arrays(values, times)
 
 
 def test_refused_channel_names():
@@ -363,12 +359,19 @@ def test_wide(make_frame):
 
 
 @FRAMES
-def test_fully_long(make_frame):
+def test_fully_long_and_chosen_variables(make_frame):
     series = RaggedSeries.from_long(make_frame(plain(LONG)), **LONG_NAMES)
     assert series.series_ids.tolist() == ["b", "a"]
     assert series.channel_names == ("x", "y", "z")
     assert series.times.tolist() == [2.0, 3.0, 1.0]
     np.testing.assert_array_equal(series.values, [[3, NAN, 6], [4, 1, NAN], [2, NAN, NAN]])
+    chosen = ["z", "x", "never"]
+    series = RaggedSeries.from_long(make_frame(plain(LONG)), channels=chosen, **LONG_NAMES)
+    assert series.channel_names == ("z", "x", "never")
+    assert series.times.tolist() == [2.0, 3.0, 1.0]
+    np.testing.assert_array_equal(series.values, [[6, 3, NAN], [NAN, 4, NAN], [NAN, 2, NAN]])
+    with pytest.raises(ValueError, match=r"series 1 \(id a\) has no times"):
+        RaggedSeries.from_long(make_frame(plain(LONG)), channels=["z"], **LONG_NAMES)
 
 
 @pytest.mark.parametrize("dropped", [True, False], ids=["dropped", "kept"])
@@ -390,17 +393,6 @@ def test_both_long_forms_make_the_same_paths(dropped):
     assert len(want.knots) == 52
     for name in ("knots", "values", "row_offsets", "origin", "step"):
         np.testing.assert_array_equal(getattr(got, name), getattr(want, name))
-
-
-@FRAMES
-def test_chosen_variables(make_frame):
-    chosen = ["z", "x", "never"]
-    series = RaggedSeries.from_long(make_frame(plain(LONG)), channels=chosen, **LONG_NAMES)
-    assert series.channel_names == ("z", "x", "never")
-    assert series.times.tolist() == [2.0, 3.0, 1.0]
-    np.testing.assert_array_equal(series.values, [[6, 3, NAN], [NAN, 4, NAN], [NAN, 2, NAN]])
-    with pytest.raises(ValueError, match=r"series 1 \(id a\) has no times"):
-        RaggedSeries.from_long(make_frame(plain(LONG)), channels=["z"], **LONG_NAMES)
 
 
 @pytest.mark.parametrize("make_frame", [pl.DataFrame, pa.table, OnlyArrow, OnlyInterchange])
@@ -524,7 +516,7 @@ def test_table_with_dates(make_frame):
 
 
 @FRAMES
-def test_repeated_rows(make_frame):
+def test_repeated_rows_and_unknown_columns(make_frame):
     columns = plain(WIDE) | {"when": [3.0, 1.0, 3.0, 0.5, 5.0]}
     with pytest.raises(ValueError, match=r"series 0 \(id b\) has more than one row at time 3\.0"):
         read_wide(make_frame(columns))
@@ -533,15 +525,18 @@ def test_repeated_rows(make_frame):
         ValueError, match=r"\(id b\), variable 'x', has more than one row at time 3"
     ):
         RaggedSeries.from_long(make_frame(columns), **LONG_NAMES)
+    with pytest.raises(ValueError, match=r"no column 'y'; .*\['who', 'when', 'x', 'n'\]"):
+        read_wide(make_frame(plain(WIDE)), ["x", "y"])
 
 
 @pytest.mark.parametrize("make_frame", [pd.DataFrame, pl.DataFrame, pa.table, dict, OnlyArrow])
-@pytest.mark.parametrize("name", ["who", "when", "what"])
-def test_null_keys(make_frame, name):
-    columns = plain(LONG)
-    columns[name] = [*columns[name][:4], None, columns[name][5]]
-    with pytest.raises(ValueError, match=f"column '{name}' must not have nulls; got one in row 4"):
-        RaggedSeries.from_long(make_frame(columns), **LONG_NAMES)
+def test_null_keys(make_frame):
+    for name in ("who", "when", "what"):
+        columns = plain(LONG)
+        columns[name] = [*columns[name][:4], None, columns[name][5]]
+        message = f"column '{name}' must not have nulls; got one in row 4"
+        with pytest.raises(ValueError, match=message):
+            RaggedSeries.from_long(make_frame(columns), **LONG_NAMES)
 
 
 def test_nan_keys():
@@ -554,15 +549,8 @@ def test_nan_keys():
         RaggedSeries.from_long(columns, **LONG_NAMES)
 
 
-@FRAMES
-def test_unknown_column(make_frame):
-    with pytest.raises(ValueError, match=r"no column 'y'; .*\['who', 'when', 'x', 'n'\]"):
-        read_wide(make_frame(plain(WIDE)), ["x", "y"])
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
+def test_refused_table():
+    for change, error, message in (
         ({"x": list("12345")}, TypeError, "column 'x' must be real numbers; got dtype"),
         ({"when": list("12345")}, TypeError, "column 'when' must be numbers or datetime64"),
         (
@@ -574,11 +562,9 @@ def test_unknown_column(make_frame):
         ({"when": [2**53, 1, 2**53 + 1, 2, 3]}, ValueError, r"series 0 \(id b\) .*too close"),
         ({"x": [1, NAN, 3, NAN, 5]}, ValueError, r"series 1 \(id a\) has no observation"),
         ({"x": [1, 2]}, ValueError, r"one length; got shape \(5,\) for 'who' and \(2,\) for 'x'"),
-    ],
-)
-def test_refused_table(change, error, message):
-    with pytest.raises(error, match=message):
-        read_wide(WIDE | change, ["x"])
+    ):
+        with pytest.raises(error, match=message):
+            read_wide(WIDE | change, ["x"])
 
 
 def test_refused_calls():

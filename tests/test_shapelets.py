@@ -124,32 +124,35 @@ def test_arrays_and_lists(dtype):
 GOOD = torch.zeros(2, 1, 3)
 
 
-@pytest.mark.parametrize(
-    ("values", "lengths", "kwargs", "error", "message"),
-    [
-        ([[["a", "b"]]], [1.0], {}, TypeError, "values must be real numbers; got dtype <U1"),
-        (GOOD.to(torch.complex64), [1.0, 1.0], {}, TypeError, "values .*got dtype torch.complex64"),
-        ([[[0.0, 1.0]], [[0.0]]], [1.0, 1.0], {}, ValueError, "the same channels and knots"),
-        (GOOD[0], [1.0], {}, ValueError, r"two knots; got shape \(1, 3\)"),
-        (GOOD[:, :, :1], [1.0, 1.0], {}, ValueError, r"two knots; got shape \(2, 1, 1\)"),
-        (GOOD[:, :0], [1.0, 1.0], {}, ValueError, "at least one shapelet, one channel"),
-        (GOOD[:0], [], {}, ValueError, "at least one shapelet"),
-        (torch.full((2, 1, 3), torch.nan), [1.0, 1.0], {}, ValueError, "shapelet 0 must be finite"),
-        (GOOD, [1.0], {}, ValueError, r"one length for each of the 2 shapelets; got shape \(1,\)"),
-        (GOOD, [1.0, 0.0], {}, ValueError, "length of shapelet 1 must be a positive number; got 0.0"),
-        (GOOD, [-1.0, 1.0], {}, ValueError, "length of shapelet 0 must be a positive number"),
-        (GOOD, [1.0, math.nan], {}, ValueError, "length of shapelet 1 .*got nan"),
-        (GOOD, [math.inf, 1.0], {}, ValueError, "length of shapelet 0 .*got inf"),
-        (GOOD, ["a", "b"], {}, TypeError, "lengths must be real numbers; got dtype <U1"),
-        (GOOD, [1.0, 3.0], {"max_length": 2.0}, ValueError,
-         "shapelet 1 is 3.0, above max_length=2.0. Shorten it or raise max_length"),
-        (GOOD, [1.0, 3.0], {"max_length": math.inf}, ValueError, "max_length"),
-        (GOOD, [1.0, 3.0], {"max_length": math.nan}, ValueError, "max_length"),
-    ],
-)  # fmt: skip
-def test_refused(values, lengths, kwargs, error, message):
-    with pytest.raises(error, match=message):
-        Shapelets(values, lengths, **kwargs)
+REFUSED_VALUES = [
+    ([[["a", "b"]]], [1.0], {}, TypeError, "values must be real numbers; got dtype <U1"),
+    (GOOD.to(torch.complex64), [1.0, 1.0], {}, TypeError, "values .*got dtype torch.complex64"),
+    ([[[0.0, 1.0]], [[0.0]]], [1.0, 1.0], {}, ValueError, "the same channels and knots"),
+    (GOOD[0], [1.0], {}, ValueError, r"two knots; got shape \(1, 3\)"),
+    (GOOD[:, :, :1], [1.0, 1.0], {}, ValueError, r"two knots; got shape \(2, 1, 1\)"),
+    (GOOD[:, :0], [1.0, 1.0], {}, ValueError, "at least one shapelet, one channel"),
+    (GOOD[:0], [], {}, ValueError, "at least one shapelet"),
+    (torch.full((2, 1, 3), torch.nan), [1.0, 1.0], {}, ValueError, "shapelet 0 must be finite"),
+]
+REFUSED_LENGTHS = [
+    (GOOD, [1.0], {}, ValueError, r"one length for each of the 2 shapelets; got shape \(1,\)"),
+    (GOOD, [1.0, 0.0], {}, ValueError, "length of shapelet 1 must be a positive number; got 0.0"),
+    (GOOD, [-1.0, 1.0], {}, ValueError, "length of shapelet 0 must be a positive number"),
+    (GOOD, [1.0, math.nan], {}, ValueError, "length of shapelet 1 .*got nan"),
+    (GOOD, [math.inf, 1.0], {}, ValueError, "length of shapelet 0 .*got inf"),
+    (GOOD, ["a", "b"], {}, TypeError, "lengths must be real numbers; got dtype <U1"),
+    (GOOD, [1.0, 3.0], {"max_length": 2.0}, ValueError,
+     "shapelet 1 is 3.0, above max_length=2.0. Shorten it or raise max_length"),
+    (GOOD, [1.0, 3.0], {"max_length": math.inf}, ValueError, "max_length"),
+    (GOOD, [1.0, 3.0], {"max_length": math.nan}, ValueError, "max_length"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("refused", [REFUSED_VALUES, REFUSED_LENGTHS], ids=["values", "lengths"])
+def test_refused(refused):
+    for values, lengths, kwargs, error, message in refused:
+        with pytest.raises(error, match=message):
+            Shapelets(values, lengths, **kwargs)
 
 
 def test_the_shapelet_that_is_not_finite_is_named():

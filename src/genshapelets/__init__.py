@@ -1,8 +1,9 @@
 """Interpretable shapelets for irregular time series."""
 
-from .discrepancies import ClassicalDiscrepancy, Discrepancy, L2Discrepancy
+from .discrepancies import ClassicalDiscrepancy, Discrepancy, L2Discrepancy, safe_sqrt
 from .estimators import ShapeletClassifier, ShapeletRegressor, ShapeletTransformer, load
 from .explain import explain_model, explain_series, interpretability
+from .minimum import Minimum, SoftMinimum
 from .objective import interpretable_regularisation
 from .paths import Paths, interpolate
 from .series import RaggedSeries
@@ -17,16 +18,19 @@ __all__ = [
     "GeneralisedShapeletTransform",
     "L2Discrepancy",
     "Matches",
+    "Minimum",
     "Paths",
     "RaggedSeries",
     "ShapeletClassifier",
     "ShapeletRegressor",
     "ShapeletTransformer",
     "Shapelets",
+    "SoftMinimum",
     "explain_model",
     "explain_series",
     "interpolate",
     "interpretability",
     "interpretable_regularisation",
     "load",
+    "safe_sqrt",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.cluster import KMeans
 
 from .paths import Array, Index, Paths
 
@@ -41,6 +40,8 @@ def kmeans_windows(
 
     Of windows that start at each observation, at most ten thousand, drawn at random.
     """
+    from sklearn.cluster import KMeans  # slow to import, and the default procedure needs none
+
     room = np.maximum(paths.spans - length, 0.0)
     position = np.arange(len(paths.knots))
     series = np.searchsorted(paths.row_offsets, position, side="right") - 1

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arrays import offsets_of
-from .parallel import items_of, kernel, run_together, u
+from .kernels import kernel, run
 from .series import RaggedSeries, in_seconds
 from .tables import as_instants
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-FEW = 9  # observations of a channel whose median stands for the channel
 
-
-class Lattice(NamedTuple):
-    """A sampling step, the paths sampled by it, and the largest of their spans."""
+class Sampling(NamedTuple):
+    """Paths sampled by one step, or irregularly if it is 0."""
 
     step: float
     members: Index
-    longest_span: float
+
+
+class Prepared(Protocol):
+    """What is made of a batch of paths, path by path."""
+
+    def __getitem__(self, chosen: Index) -> Prepared:
+        """Choose what belongs to some of the paths."""
+
+
+P = TypeVar("P", bound=Prepared)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +71,7 @@ class Paths:
     origin: Array
     step: Array
     time_origin: np.datetime64 | None = None
+    _prepared: dict[Callable, Any] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.origin)
@@ -86,54 +94,30 @@ class Paths:
         return np.diff(self.row_offsets)
 
     @cached_property
-    def longest(self) -> int:
-        """Most knots of a path."""
-        return int(self.lengths.max())
-
-    @cached_property
     def spans(self) -> Array:
         """Last minus first time of each path."""
         return self.knots[self.row_offsets[1:] - 1]
 
     @cached_property
-    def longest_span(self) -> float:
-        """Largest of the spans."""
-        return float(self.spans.max())
-
-    @cached_property
-    def common_step(self) -> float:
-        """The one step on which every path is sampled; 0 if there is none."""
-        steps = self.step[self.lengths > 1]
-        if not len(steps):
-            return 1.0
-        return float(steps[0]) if (steps == steps[0]).all() else 0.0
-
-    @cached_property
-    def lattices(self) -> list[Lattice]:
-        """The lattices on which the regularly sampled paths lie, one for each step."""
-        steps = np.unique(self.step[self.step > 0])
-        members = [np.flatnonzero(self.step == step) for step in steps]
+    def samplings(self) -> list[Sampling]:
+        """The paths in groups, one for each step; the irregular ones first, if there are any."""
         return [
-            Lattice(float(step), own, float(self.spans[own].max()))
-            for step, own in zip(steps, members, strict=True)
+            Sampling(float(step), np.flatnonzero(self.step == step))
+            for step in np.unique(self.step)
         ]
 
-    def odd_one(self) -> int:
-        """Which path keeps the others from a `common_step`: the first irregular one, if any."""
-        several = np.flatnonzero(self.lengths > 1)
-        steps = self.step[several]
-        wrong = steps == 0.0 if (steps == 0.0).any() else steps != steps[0]
-        return int(several[np.argmax(wrong)])
+    def prepared(self, prepare: Callable[[Paths], P]) -> P:
+        """Result of ``prepare(self)``, made once; a selection of the paths keeps its part of it."""
+        if prepare not in self._prepared:
+            self._prepared[prepare] = prepare(self)
+        return self._prepared[prepare]
 
-    @cached_property
-    def centred(self) -> tuple[Array, Array]:
-        """Values less a typical one of their path, (rows, channels), and the typical ones.
-
-        Typical is the median of a few: a mean would move all by one wild observation.
-        """
-        rows, centre = np.empty(self.values.shape), np.zeros((len(self), self.n_channels))
-        run_together(_centre, len(self), self.values, self.row_offsets, centre, rows)
-        return rows, centre
+    def __getstate__(self) -> dict[str, Any]:
+        """State for pickle and copy: the paths, without what can be made of them again."""
+        fields = self.__dataclass_fields__
+        return {name: value for name, value in vars(self).items() if name in fields} | {
+            "_prepared": {}
+        }
 
     def __getitem__(self, selection: slice | Sequence[int] | NDArray[Any]) -> Paths:
         """Choose paths by slice, indices or mask."""
@@ -156,6 +140,7 @@ class Paths:
             self.origin[chosen],
             self.step[chosen],
             self.time_origin,
+            {prepare: known[chosen] for prepare, known in self._prepared.items()},
         )
 
     def evaluate(self, t: ArrayLike) -> Array:
@@ -190,10 +175,8 @@ class Paths:
         n_times = times.shape[-1] if times.ndim else 1
         points = np.broadcast_to(times, (len(self), n_times)) - self.origin[:, None]
         out = np.empty((len(self), self.n_channels, n_times))
-        run_together(
-            _evaluate, len(self), self.knots, self.values, self.row_offsets,
-            np.ascontiguousarray(points), out,
-        )  # fmt: skip
+        rows = self.knots, self.values, self.row_offsets, np.ascontiguousarray(points)
+        run(lambda first, last: _evaluate(first, last, *rows, out), len(self))
         return out if times.ndim else out[..., 0]
 
     def _in_own_time(self, t: ArrayLike) -> Array:
@@ -223,11 +206,14 @@ def interpolate(series: RaggedSeries, fill: ArrayLike = 0.0) -> Paths:
     """
     fill_values = check_fill(fill, series.n_channels)
     series = observed(series)
-    offsets = series.row_offsets
+    offsets = series.row_offsets.copy()  # writable, as all arrays that kernels are compiled for
     knots, step = _knots_of(series)
     values = np.array(series.values, dtype=np.float64, order="C")
     if np.isnan(values).any():
-        run_together(_fill_gaps, len(series), knots, values, offsets, fill_values)
+        run(
+            lambda first, last: _fill_gaps(first, last, knots, values, offsets, fill_values),
+            len(series),
+        )
     return Paths(knots, values, offsets, series.times[offsets[:-1]], step, series.time_origin)
 
 
@@ -327,9 +313,9 @@ def _knots_of(series: RaggedSeries) -> tuple[Array, Array]:
 
 
 @kernel
-def _fill_gaps(queue, knots, values, row_offsets, fill):
+def _fill_gaps(first, last, knots, values, row_offsets, fill):
     """Replace NaN by their channel's straight lines."""
-    for series in items_of(queue):
+    for series in range(first, last):
         begin, end = row_offsets[series], row_offsets[series + 1]
         for channel in range(values.shape[1]):
             before = -1
@@ -351,64 +337,18 @@ def _fill_gaps(queue, knots, values, row_offsets, fill):
 
 
 @kernel
-def _centre(queue, values, row_offsets, centre, out):
-    few = np.empty(FEW)
-    for series in items_of(queue):
-        begin, end = row_offsets[series], row_offsets[series + 1]
-        for channel in range(values.shape[1]):
-            for item in range(FEW):
-                x = values[begin + (end - begin - 1) * item // (FEW - 1), channel]
-                place = item
-                while place > 0 and few[place - 1] > x:
-                    few[place] = few[place - 1]
-                    place -= 1
-                few[place] = x
-            centre[series, channel] = few[FEW // 2]
-        for row in range(begin, end):
-            for channel in range(values.shape[1]):
-                out[row, channel] = values[row, channel] - centre[series, channel]
-
-
-@kernel
-def _evaluate(queue, knots, values, row_offsets, points, out):
-    for series in items_of(queue):
+def _evaluate(first, last, knots, values, row_offsets, points, out):
+    for series in range(first, last):
         begin, end = row_offsets[series], row_offsets[series + 1]
         for point in range(points.shape[1]):
             t = points[series, point]
             row = begin + np.searchsorted(knots[begin:end], t, side="right") - 1
             if row < begin or row == end - 1:
                 row = max(row, begin)
-                out[series, :, point] = values[row]
+                for channel in range(values.shape[1]):
+                    out[series, channel, point] = values[row, channel]
             else:
                 part = (t - knots[row]) / (knots[row + 1] - knots[row])
                 for channel in range(values.shape[1]):
                     rise = values[row + 1, channel] - values[row, channel]
                     out[series, channel, point] = values[row, channel] + part * rise
-
-
-@kernel
-def longest_path(row_offsets: Index) -> int:
-    """Most rows that a path has."""
-    longest = 0
-    for series in range(len(row_offsets) - 1):
-        longest = max(longest, row_offsets[series + 1] - row_offsets[series])
-    return longest
-
-
-def see_through(matrix: Array, rows: Array) -> Array:
-    """Multiply each row by a matrix, by itself: BLAS rounds as the number of rows suits it."""
-    out = np.empty((len(rows), len(matrix)))
-    run_together(_multiply_rows, len(rows), rows, np.ascontiguousarray(matrix.T), out)
-    return out
-
-
-@kernel
-def _multiply_rows(queue, rows, transposed, out):
-    n_channels = u(out.shape[1])
-    for row in items_of(queue):
-        for channel in range(n_channels):
-            out[row, channel] = 0.0
-        for source in range(rows.shape[1]):
-            x = rows[row, source]
-            for channel in range(n_channels):
-                out[row, channel] += x * transposed[source, channel]

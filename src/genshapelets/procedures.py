@@ -21,7 +21,10 @@ from .training import OneCycle, Plan, Plateau
 from .transform import GeneralisedShapeletTransform
 
 Metric = Literal["none", "diagonal", "full"]
-DISCREPANCIES = ("l2", "classical")
+DISCREPANCIES: dict[str, type[Discrepancy]] = {
+    "l2": L2Discrepancy,
+    "classical": ClassicalDiscrepancy,
+}
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,7 @@ def build(
     n_outputs: int,
     random: np.random.Generator,
     *,
-    discrepancy: str,
+    discrepancy: str | Discrepancy,
     metric: Metric,
     search: str,
 ) -> ShapeletModel:
@@ -126,15 +129,20 @@ def build(
         Default: a linear map.
     n_outputs : int
     random : numpy.random.Generator
-    discrepancy, metric, search : str
+    discrepancy : str or Discrepancy
+        One of `DISCREPANCIES`, or one to be copied.
+    metric : str
+        Of the L2 discrepancy.
+    search : str
     """
+    kind = DISCREPANCIES[discrepancy] if isinstance(discrepancy, str) else type(discrepancy)
     longest_span = float(paths.spans.max())
     gap = longest_span / max(int(paths.lengths.max()) - 1, 1)
     longest = procedure.max_length * longest_span
     low, high = (fraction * longest_span for fraction in procedure.initial_length)
     n_knots = procedure.n_knots or max(7, round(longest / gap) + 1)
-    if discrepancy == "classical":
-        # Equation (2) counts samples: all shapelets have one length for ever.
+    if kind.counts_samples:
+        # As in equation (2): all shapelets have one length for ever.
         low = longest = high
         n_knots = max(2, min(round(high / gap) + 1, int(paths.lengths.max())))
     # A window of less than two gaps would hold hardly an observation.
@@ -146,12 +154,14 @@ def build(
         lengths = np.exp(random.uniform(math.log(low), math.log(high), n_shapelets))
     values = procedure.start(paths, lengths, longest, n_knots, labels, random)
     shapelets = Shapelets(_single(values), _single(lengths), longest * (1 + 1e-6))
-    measure: Discrepancy
-    if discrepancy == "classical":
-        measure = ClassicalDiscrepancy()
+    if kind.counts_samples:
         shapelets.raw_lengths.requires_grad_(False)
+    if isinstance(discrepancy, Discrepancy):
+        measure = copy.deepcopy(discrepancy).float()
+    elif kind is L2Discrepancy:
+        measure = _l2(procedure, metric, paths.n_channels, random)
     else:
-        measure = _l2(procedure, metric, n_shapelets, paths.n_channels, random)
+        measure = kind()
     transform = GeneralisedShapeletTransform(shapelets, measure, search=search)
     model = ShapeletModel(
         transform,
@@ -159,7 +169,7 @@ def build(
         centre,
         scale,
         small=procedure.small,
-        per_length=procedure.per_length and discrepancy != "classical",
+        per_length=procedure.per_length and measure.grows_with_length,
     )
     if procedure.standardise_features:
         model.standardise_features(paths)
@@ -167,12 +177,9 @@ def build(
 
 
 def _l2(
-    procedure: Procedure,
-    metric: Metric,
-    n_shapelets: int,
-    n_channels: int,
-    random: np.random.Generator,
-) -> L2Discrepancy:
+    procedure: Procedure, metric: Metric, n_channels: int, random: np.random.Generator
+) -> Discrepancy:
+    n_shapelets = procedure.n_shapelets
     n_level_free = round(procedure.level_free * n_shapelets)
     level_free = random.permutation(np.arange(n_shapelets) < n_level_free)
     n_metrics = None if procedure.shared_metric or metric == "none" else n_shapelets

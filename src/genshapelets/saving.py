@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 FORMAT = "genshapelets"
-VERSION = 1
+VERSION = 2
 
 
 def write_file(

@@ -21,7 +21,7 @@ from .owners import Owners
 from .paths import Index, Paths
 from .progress import Progress
 from .saving import check_saving, read_file, write_file
-from .steps import Adam, is_linear_step, linear_step
+from .search import prepare_paths
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,8 @@ class Trainer:
         self.state = _State()
         self.best = _copy(model)
         shapelets, measure = model.transform.shapelets, model.transform.discrepancy
-        self.optimiser = Adam(
+        prepare_paths(measure, paths)
+        self.optimiser = torch.optim.Adam(
             [
                 {"params": [shapelets.values, *model.head.parameters()], "ratio": 1.0},
                 {"params": [shapelets.raw_lengths], "ratio": plan.length_rate},
@@ -176,7 +177,6 @@ class Trainer:
             lr=plan.schedule.rate,
             fused=True,
         )
-        self.linear = is_linear_step(model, task.loss)
         self.owners: Owners | None = None
         if plan.own_class and task.n_classes and type(model.head) is nn.Linear:
             self.owners = Owners(model.head.weight)
@@ -261,22 +261,19 @@ class Trainer:
         if len(batch) < len(paths):
             index = torch.from_numpy(batch)
             paths, target, weight = paths[batch], target[index], weight[index]
-        keep = self._keep(len(batch))
-        if self.linear:
-            loss, regularisation, output, discrepancy = linear_step(
-                self.model, paths, target, weight, self.task.loss, self.plan.gamma, keep
-            )
-        else:
-            loss, regularisation, output, discrepancy = self._differentiate(
-                paths, target, weight, keep
-            )
-        self.optimiser.update()
+        output, matches = self.model(paths, self._keep(len(batch)))
+        loss = self.task.loss(output, target, weight)
+        regularisation = interpretable_regularisation(matches.discrepancy, self.plan.gamma)
+        self.optimiser.zero_grad()
+        (loss + regularisation).backward()  # type: ignore[no-untyped-call]
+        self.optimiser.step()
+        output, discrepancy = output.detach(), matches.discrepancy.detach()
         if self.owners is not None:
             self.owners.see(discrepancy, target)
             self.owners.constrain()
         figures = {
-            "loss": loss,
-            "regularisation": regularisation,
+            "loss": loss.item(),
+            "regularisation": regularisation.item(),
             self.task.score_name: self.task.score(output, target, weight).item(),
         }
         if not math.isfinite(figures["loss"] + figures["regularisation"]):
@@ -285,18 +282,6 @@ class Trainer:
                 f"{figures['loss']}. Lower learning_rate or gamma."
             )
         return figures
-
-    def _differentiate(
-        self, paths: Paths, target: Tensor, weight: Tensor, keep: Tensor | None
-    ) -> tuple[float, float, Tensor, Tensor]:
-        """Do as `linear_step`, by autograd."""
-        output, matches = self.model(paths, keep)
-        loss = self.task.loss(output, target, weight)
-        regularisation = interpretable_regularisation(matches.discrepancy, self.plan.gamma)
-        self.optimiser.zero_grad()
-        (loss + regularisation).backward()  # type: ignore[no-untyped-call]
-        found = output.detach(), matches.discrepancy.detach()
-        return loss.item(), regularisation.item(), *found
 
     @torch.no_grad()
     def _settle_owners(self) -> None:

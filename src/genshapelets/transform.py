@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from .discrepancies import Discrepancy, L2Discrepancy
+from .evaluation import evaluate
+from .minimum import Minimum
 from .paths import Paths, check_fill, paths_of
 from .search import BACKENDS, SEARCHES, best_offsets
 from .series import RaggedSeries
@@ -27,7 +29,7 @@ class Matches:
     start : (series, shapelets) float64 tensor
         When the best window starts, in the series' own time. It ends one shapelet length later.
     backend : str
-        Which search ran: "convolution", "fft", "compiled" or "reference".
+        Which search ran: "lattice", "exact", "convolution" or "generic".
     """
 
     discrepancy: Tensor
@@ -47,11 +49,16 @@ class GeneralisedShapeletTransform(nn.Module):
     ----------
     shapelets : Shapelets
     discrepancy : Discrepancy
-    search : "grid" or "exact"
-        Try as many evenly spaced offsets as the series has observations (on regularly sampled series
-        every sample and the last possible start), or find the minimum over all real offsets.
-    backend : "auto", "convolution", "fft", "compiled" or "reference"
-        What searches: see `genshapelets.search.best_offsets`.
+    search : "auto", "grid", "refined" or "exact"
+        Which offsets are tried. "grid": every sample and the last possible start, or as many evenly
+        spaced ones as there are observations; "refined": on from there to the local minimum over
+        continuous offsets; "exact": the true minimum. "auto": "grid" on regularly sampled series,
+        "refined" on others. See `genshapelets.search.best_offsets`.
+    backend : "auto" or "generic"
+        "generic" evaluates the discrepancy's formula at every offset, on any device: slow and obvious.
+        "auto" is faster where the discrepancy knows a faster way.
+    minimum : Minimum, optional
+        How the best candidates become one number; default: the least.
     fill : number or (channels,) array
         Value of a channel in a series that never observes it.
 
@@ -71,8 +78,9 @@ class GeneralisedShapeletTransform(nn.Module):
         shapelets: Shapelets,
         discrepancy: Discrepancy,
         *,
-        search: str = "grid",
+        search: str = "auto",
         backend: str = "auto",
+        minimum: Minimum | None = None,
         fill: ArrayLike = 0.0,
     ) -> None:
         super().__init__()
@@ -87,6 +95,7 @@ class GeneralisedShapeletTransform(nn.Module):
         self.discrepancy = discrepancy
         self.search = search
         self.backend = backend
+        self.minimum = Minimum() if minimum is None else minimum
         self.fill = fill
 
     @classmethod
@@ -97,8 +106,9 @@ class GeneralisedShapeletTransform(nn.Module):
         *,
         discrepancy: Discrepancy | None = None,
         max_length: float | None = None,
-        search: str = "grid",
+        search: str = "auto",
         backend: str = "auto",
+        minimum: Minimum | None = None,
         fill: ArrayLike = 0.0,
     ) -> GeneralisedShapeletTransform:
         """Build a transform from given shapelets.
@@ -114,7 +124,7 @@ class GeneralisedShapeletTransform(nn.Module):
             copied, in the dtype of the values.
         max_length : float, optional
             Upper bound of the lengths when they are learnt; default: twice the longest.
-        search, backend, fill
+        search, backend, minimum, fill
             As for the class.
         """
         values = as_tensor(values, "values")
@@ -125,7 +135,9 @@ class GeneralisedShapeletTransform(nn.Module):
             discrepancy = L2Discrepancy(shapelets.n_channels)
         _check_kind(discrepancy, shapelets.n_channels)
         discrepancy = copy.deepcopy(discrepancy).to(dtype=values.dtype, device=values.device)
-        return cls(shapelets, discrepancy, search=search, backend=backend, fill=fill)
+        return cls(
+            shapelets, discrepancy, search=search, backend=backend, minimum=minimum, fill=fill
+        )
 
     def forward(self, series: RaggedSeries | Paths | ArrayLike) -> Matches:
         """Match every shapelet with every series.
@@ -137,15 +149,19 @@ class GeneralisedShapeletTransform(nn.Module):
         """
         paths = self._as_paths(series)
         values, lengths = self.shapelets.values, self.shapelets.lengths
-        evaluation = self.discrepancy.prepare(paths, values, lengths)
         offsets = best_offsets(
-            paths, self.discrepancy, values, lengths, self.search, self.backend, evaluation.ahead
-        )
-        discrepancy = evaluation.at(offsets)
-        start = torch.from_numpy(offsets.start + paths.origin[:, None])
+            self.discrepancy, paths, values, lengths,
+            search=self.search, backend=self.backend, n_best=self.minimum.n_best,
+        )  # fmt: skip
+        candidates = evaluate(self.discrepancy, paths, values, lengths, offsets, self.backend)
+        count = torch.from_numpy(offsets.count).to(values.device)
+        start = torch.from_numpy(offsets.start + paths.origin[:, None, None])
         if values.device.type != "cpu":  # MPS knows no float64
             start = (start.float() if values.device.type == "mps" else start).to(values.device)
-        return Matches(discrepancy, start, offsets.backend)
+        best = candidates.detach().argmin(dim=-1, keepdim=True)
+        return Matches(
+            self.minimum(candidates, count), start.gather(-1, best)[..., 0], offsets.backend
+        )
 
     def _as_paths(self, series: RaggedSeries | Paths | ArrayLike) -> Paths:
         if not isinstance(series, (RaggedSeries, Paths)):

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import __version__
 from ..estimators.parameters import OPTIONS
+from ..procedures import DISCREPANCIES
 from .commands import evaluate, fit, info, make_report, predict, transform
 
 EPILOGS = {
@@ -142,11 +143,15 @@ def _add_training(fit: argparse.ArgumentParser) -> None:
     fit.add_argument("--regress", action="store_true", help="predict numbers (a .ts file tells)")
     for name, what in {
         "procedure": "how to train: ours, or that of Kidger, Morrill and Lyons (2020)",
-        "discrepancy": "distance in continuous time (default), or over samples",
         "metric": "what l2 learns: nothing, a scale for each channel (default), or a matrix",
-        "search": "as many places as there are observations (default), or the very best",
+        "search": "where shapelets are laid: on a grid, refined from there, or at the very best "
+        "place; default: grid for regularly sampled series, else refined",
     }.items():
         fit.add_argument(f"--{name}", choices=OPTIONS[name], help=what)
+    fit.add_argument(
+        "--discrepancy", choices=tuple(DISCREPANCIES),
+        help="distance in continuous time (default), or over samples",
+    )  # fmt: skip
     fit.add_argument(
         "--shapelets", dest="n_shapelets", metavar="N", type=_count, help="number of shapelets"
     )

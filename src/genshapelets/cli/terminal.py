@@ -91,13 +91,15 @@ def report(figures: dict[str, Any], as_json: bool) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Say a value in JSON, which has no NaN."""
+    """Say a value in JSON, which has no NaN; what it does not know at all, as text."""
     if isinstance(value, dict):
         return {str(name): _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     value = value.item() if isinstance(value, np.generic) else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def _said(value: Any) -> str:

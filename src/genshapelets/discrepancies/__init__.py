@@ -1,7 +1,7 @@
 """How far a window of a path is from a shapelet."""
 
-from .base import Discrepancy, Evaluation
+from .base import Discrepancy, safe_sqrt
 from .classical import ClassicalDiscrepancy
 from .l2 import L2Discrepancy
 
-__all__ = ["ClassicalDiscrepancy", "Discrepancy", "Evaluation", "L2Discrepancy"]
+__all__ = ["ClassicalDiscrepancy", "Discrepancy", "L2Discrepancy", "safe_sqrt"]

@@ -2,87 +2,130 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, ClassVar
 
+import torch
 from torch import Tensor, nn
-
-from ..offsets import Offsets
-from ..paths import Index, Paths
-from ._l2_arrays import L2Arrays
-from ._lattice_windows import LatticeWindows
-
-
-class Ahead(NamedTuple):
-    """What a search need not do again, and what it may do ahead of the evaluation.
-
-    Attributes
-    ----------
-    arrays : L2Arrays
-        The numbers of shapelets and metric.
-    lattices : list of LatticeWindows
-        On which shapelets are to be projected before `some`.
-    some : callable
-        Evaluates some paths, as soon as and on the thread where their offsets are found. Takes the
-        (series, shapelets) array of indices (see `Offsets`) and the numbers of the paths.
-    """
-
-    arrays: L2Arrays
-    lattices: list[LatticeWindows]
-    some: Callable[[Index, Index], None]
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """What a discrepancy has prepared.
-
-    Attributes
-    ----------
-    at : callable
-        Takes the `Offsets` and returns the (series, shapelets) tensor of discrepancies.
-    ahead : Ahead, optional
-        For the search.
-    """
-
-    at: Callable[[Offsets], Tensor]
-    ahead: Ahead | None = None
 
 
 class Discrepancy(nn.Module, ABC):
-    """How far a window of a path is from a shapelet: a (learnt) pseudometric.
+    r"""How far a window of a path is from a shapelet: a (learnt) pseudometric :math:`\pi(f, w)`.
 
-    A discrepancy evaluates, with gradients, at given offsets. Where the best offsets are is the job
-    of `genshapelets.search`.
+    To write one, write `forward`: the formula. It then works in the transform, the estimators, model
+    files, explanations and the report. Parameters that it holds are learnt. A fast search or evaluation
+    can be added with `genshapelets.search.register` and `genshapelets.evaluation.register`.
+
+    Attributes
+    ----------
+    grows_with_length : bool
+        Whether a discrepancy grows like the root of the shapelet's length, as an L2 norm does. The
+        default procedure then divides by that root.
+    counts_samples : bool
+        Whether a shapelet is a number of samples, its length fixed, rather than a function of time.
+    squared : bool
+        Whether it is a sum of squares, of which measures of interpretability take the root.
+
+    Examples
+    --------
+    >>> class Largest(Discrepancy):
+    ...     def forward(self, times, path, shapelet):
+    ...         return (path - shapelet).abs().amax(dim=(-2, -1))
+    >>> from genshapelets import GeneralisedShapeletTransform
+    >>> transform = GeneralisedShapeletTransform.from_shapelets(
+    ...     [[[0.0, 1.0, 0.0]]], lengths=[2.0], discrepancy=Largest()
+    ... )
+    >>> transform([[[0.0, 0.0, 0.0, 1.5, 0.0, 0.0]]]).discrepancy.item()
+    0.5
     """
 
-    @abstractmethod
-    def check(self, n_shapelets: int, n_channels: int) -> None:
-        """Refuse shapelets that this discrepancy was not made for, with a ValueError."""
+    grows_with_length: ClassVar[bool] = False
+    counts_samples: ClassVar[bool] = False
+    squared: ClassVar[bool] = False
 
     @abstractmethod
-    def prepare(self, paths: Paths, values: Tensor, lengths: Tensor) -> Evaluation:
-        """Prepare what does not depend on the offsets, before they are searched for.
+    def forward(self, times: Tensor, path: Tensor, shapelet: Tensor) -> Tensor:
+        """Discrepancy of windows from shapelets, both given on common knots.
+
+        Both run in straight lines between the knots. The knots are those of either, so neighbours may
+        coincide: a piece of no width must count for nothing.
 
         Parameters
         ----------
-        paths : Paths
-        values : (shapelets, channels, knots) tensor
-        lengths : (shapelets,) tensor
-        """
-
-    def evaluate(self, paths: Paths, values: Tensor, lengths: Tensor, offsets: Offsets) -> Tensor:
-        """Discrepancy of every shapelet from its window of every path.
-
-        Parameters
-        ----------
-        paths, values, lengths
-            As for `prepare`.
-        offsets : Offsets
+        times : (…, shapelets, knots) tensor
+            From 0 to the shapelet's length, never decreasing.
+        path, shapelet : (…, shapelets, knots, channels) tensors
+            Values at the knots, in float64 where the device can.
 
         Returns
         -------
-        (series, shapelets) tensor
+        (…, shapelets) tensor
+            Not negative; 0 where the two are the same.
         """
-        return self.prepare(paths, values, lengths).at(offsets)
+
+    def config(self) -> dict[str, Any]:
+        """Arguments that make this discrepancy again, apart from its tensors: for files and `repr`.
+
+        By default the arguments of ``__init__``, each read from the attribute of the same name. They
+        must be numbers, text, or lists of them.
+        """
+        names = [
+            name
+            for name, parameter in inspect.signature(type(self)).parameters.items()
+            if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        ]
+        missing = [name for name in names if not hasattr(self, name)]
+        if missing:
+            raise TypeError(
+                f"{type(self).__name__} does not keep its argument {missing[0]!r} as an attribute. "
+                f"Set self.{missing[0]} in __init__, or write its own config()."
+            )
+        return {name: getattr(self, name) for name in names}
+
+    def check(self, n_shapelets: int, n_channels: int) -> None:
+        """Refuse, with a ValueError, shapelets that this discrepancy was not made for."""
+
+    def channel_weights(self, n_channels: int) -> Tensor:
+        """How much each channel counts, (1 or shapelets, channels), on any scale. By default equally."""
+        return torch.ones(1, n_channels)
+
+    def ignores_level(self, n_shapelets: int) -> Tensor:
+        """Which shapelets see only the shape of a window, not its level, (shapelets,) bool."""
+        return torch.zeros(n_shapelets, dtype=torch.bool)
+
+    def drawn(self, times: Tensor, path: Tensor, shapelet: Tensor) -> Tensor:  # noqa: ARG002
+        """The shapelet as it is compared with a window; arguments as for `forward`.
+
+        By default as it is. A discrepancy that ignores the level, say, lifts it to that of the window.
+        """
+        return shapelet
+
+    def extra_repr(self) -> str:
+        """Describe the settings for `repr`."""
+        return ", ".join(f"{name}={value!r}" for name, value in self.config().items())
+
+    # Classes by name, for files
+
+    _classes: ClassVar[dict[str, type[Discrepancy]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        Discrepancy._classes[cls.__name__] = cls
+
+    @staticmethod
+    def from_config(name: str, config: dict[str, Any]) -> Discrepancy:
+        """Make a discrepancy from the name of its class and its `config`."""
+        if name not in Discrepancy._classes:
+            raise ValueError(
+                f"the discrepancy {name!r} is not known here; known are "
+                f"{', '.join(sorted(Discrepancy._classes))}. Define the class {name}, or import the "
+                "module that does, first: that registers it"
+            )
+        return Discrepancy._classes[name](**config)
+
+
+def safe_sqrt(x: Tensor) -> Tensor:
+    """Square root whose derivative at 0 is 0: a perfect match is left as it is. Of NaN, NaN."""
+    zero = x <= 0
+    return torch.where(zero, 0.0, torch.where(zero, 1.0, x).sqrt())

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-import numpy as np
-import torch
 from torch import Tensor
 
-from ..offsets import Offsets
-from ..paths import Paths
-from .base import Discrepancy, Evaluation
+from .base import Discrepancy
 
 
 class ClassicalDiscrepancy(Discrepancy):
@@ -23,25 +17,9 @@ class ClassicalDiscrepancy(Discrepancy):
     value.
     """
 
-    def check(self, n_shapelets: int, n_channels: int) -> None:
-        """Take any shapelets."""
+    counts_samples = True
+    squared = True
 
-    def prepare(
-        self,
-        paths: Paths,
-        values: Tensor,
-        lengths: Tensor,  # noqa: ARG002
-    ) -> Evaluation:
-        """Sum of squared differences at the given samples; lengths play no part."""
-        return Evaluation(partial(_sum_of_squares, paths, values))
-
-
-def _sum_of_squares(paths: Paths, values: Tensor, offsets: Offsets) -> Tensor:
-    n_samples = values.shape[2]
-    first = paths.row_offsets[:-1, None] + offsets.index
-    last = paths.row_offsets[1:] - 1
-    row = np.minimum(first[..., None] + np.arange(n_samples), last[:, None, None])
-    # In float64 and rounded once; mps has no float64.
-    wide = values if values.device.type == "mps" else values.double()
-    windows = torch.from_numpy(paths.values).to(wide)[torch.from_numpy(row).to(values.device)]
-    return (windows - wide.transpose(1, 2)).square().sum(dim=(2, 3)).to(values.dtype)
+    def forward(self, times: Tensor, path: Tensor, shapelet: Tensor) -> Tensor:  # noqa: ARG002
+        """Sum the squared differences over samples, which are the knots of both."""
+        return (path - shapelet).square().sum(dim=(-2, -1))

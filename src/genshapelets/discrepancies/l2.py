@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ..paths import Paths
-from ._l2_arrays import L2Arrays
-from ._l2_torch import l2_windows
-from ._l2_windows import prepare_windows
-from .base import Discrepancy, Evaluation
+from .base import Discrepancy, safe_sqrt
 
 
 class L2Discrepancy(Discrepancy):
@@ -45,6 +39,7 @@ class L2Discrepancy(Discrepancy):
     tensor([[1., 1., 1.]], requires_grad=True)
     """
 
+    grows_with_length = True
     weight: nn.Parameter | None
     level_free: Tensor
 
@@ -73,12 +68,38 @@ class L2Discrepancy(Discrepancy):
         self.n_channels = n_channels
         self.n_shapelets = n_shapelets
         self.metric = metric
-        self.register_buffer("level_free", _as_answers(level_free))
+        self.register_buffer("level_free", _as_flags(level_free))
         if self.level_free.ndim > 1:
             raise ValueError(
                 "level_free must be True, False, or one of them for each shapelet; "
                 f"got shape {tuple(self.level_free.shape)}."
             )
+
+    def forward(self, times: Tensor, path: Tensor, shapelet: Tensor) -> Tensor:
+        """Integrate the squared difference, exactly: it is straight from p to q on each piece.
+
+        Over a piece of width h that is h/3 (p^2 + p q + q^2), which loses no digits in a close match.
+        """
+        difference = path - shapelet
+        difference = difference - self._level(times, difference)
+        if self.metric == "full":
+            difference = difference @ self.matrix().mT
+        elif self.weight is not None:
+            difference = difference * self.weight[:, None]
+        p, q = difference[..., :-1, :], difference[..., 1:, :]
+        width = times.diff(dim=-1)[..., None]
+        return safe_sqrt((width * (p * p + p * q + q * q)).sum(dim=(-2, -1)) / 3)
+
+    def _level(self, times: Tensor, difference: Tensor) -> Tensor:
+        """What level-free shapelets ignore: the mean difference of each channel over the window."""
+        width = times.diff(dim=-1)[..., None]
+        twice = (width * (difference[..., 1:, :] + difference[..., :-1, :])).sum(-2, keepdim=True)
+        mean = twice / (2 * times[..., -1:, None])
+        return torch.where(self.level_free.reshape(-1, 1, 1), mean, 0.0)
+
+    def drawn(self, times: Tensor, path: Tensor, shapelet: Tensor) -> Tensor:
+        """The shapelet as it is compared with a window: at its level if it is level-free."""
+        return shapelet + self._level(times, path - shapelet)
 
     def matrix(self) -> Tensor:
         """A as (metrics, channels, channels), whatever the kind of metric."""
@@ -86,14 +107,22 @@ class L2Discrepancy(Discrepancy):
             return torch.eye(self.n_channels, device=self.level_free.device)[None]
         return self.weight if self.metric == "full" else torch.diag_embed(self.weight)
 
-    def level_free_of(self, n_shapelets: int) -> Tensor:
-        """Which of so many shapelets ignore the level, (n_shapelets,) bool."""
-        return self.level_free.expand(n_shapelets) if self.level_free.ndim == 0 else self.level_free
+    def channel_weights(self, n_channels: int) -> Tensor:  # noqa: ARG002
+        """Lengths of the columns of A, (1 or shapelets, channels)."""
+        return torch.linalg.vector_norm(self.matrix(), dim=1)
 
-    def level_free_array(self, n_shapelets: int) -> NDArray[np.bool_]:
-        """Answer as `level_free_of`, as an array."""
-        answers: NDArray[np.bool_] = self.level_free.numpy(force=True)
-        return answers if answers.ndim else np.full(n_shapelets, bool(answers))
+    def ignores_level(self, n_shapelets: int) -> Tensor:
+        """Which shapelets are level-free, (shapelets,) bool."""
+        return self.level_free.expand(n_shapelets)
+
+    def config(self) -> dict[str, Any]:
+        """Arguments that make this discrepancy again: see `Discrepancy`."""
+        return {
+            "n_channels": self.n_channels,
+            "metric": self.metric,
+            "n_shapelets": self.n_shapelets,
+            "level_free": self.level_free.tolist(),
+        }
 
     def check(self, n_shapelets: int, n_channels: int) -> None:
         """Refuse shapelets that this discrepancy was not made for."""
@@ -112,19 +141,6 @@ class L2Discrepancy(Discrepancy):
                 f"level_free holds {len(self.level_free)} answers for {n_shapelets} shapelets."
             )
 
-    def arrays(self, values: Tensor, lengths: Tensor) -> L2Arrays:
-        """Copy the numbers of shapelets and metric for the kernels."""
-        return L2Arrays.of(values, lengths, self.weight, self.level_free_array(len(values)))
-
-    def prepare(self, paths: Paths, values: Tensor, lengths: Tensor) -> Evaluation:
-        """Prepare what does not depend on the offsets; see `Discrepancy`."""
-        n_shapelets = len(values)
-        if values.device.type == "cpu":
-            level_free = self.level_free_array(n_shapelets)
-            return prepare_windows(values, lengths, self.weight, level_free, paths)
-        free = self.level_free_of(n_shapelets)
-        return Evaluation(partial(l2_windows, values, lengths, self.weight, free, paths))
-
     def extra_repr(self) -> str:
         """Describe the settings for `repr`."""
         shared = "" if self.n_shapelets is None else f", n_shapelets={self.n_shapelets}"
@@ -132,12 +148,12 @@ class L2Discrepancy(Discrepancy):
         return f"n_channels={self.n_channels}, metric={self.metric!r}{shared}, level_free={count}"
 
 
-def _as_answers(level_free: bool | Sequence[bool] | Tensor) -> Tensor:
+def _as_flags(level_free: bool | Sequence[bool] | Tensor) -> Tensor:
     """Return booleans as a tensor; refuse numbers, which might be meant to number shapelets."""
-    answers = level_free if isinstance(level_free, Tensor) else np.array(level_free)
-    if str(answers.dtype) not in ("bool", "torch.bool"):
+    flags = level_free if isinstance(level_free, Tensor) else np.array(level_free)
+    if str(flags.dtype) not in ("bool", "torch.bool"):
         raise TypeError(
             "level_free must be True, False, or one of them for each shapelet; "
             f"got {level_free!r}. Use np.isin(range(n_shapelets), chosen) if you number them."
         )
-    return torch.as_tensor(answers)
+    return torch.as_tensor(flags)

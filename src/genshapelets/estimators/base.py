@@ -18,9 +18,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor, nn
 
-from ..discrepancies import L2Discrepancy
+from ..discrepancies import Discrepancy
+from ..kernels import threads
 from ..model import ShapeletModel, observed_moments, standardise
-from ..parallel import threads
 from ..paths import interpolate, observed
 from ..procedures import PROCEDURES, Procedure, build
 from ..series import OneSeries, RaggedSeries
@@ -28,6 +28,7 @@ from ..training import Checkpoint, Trainer
 from ..transform import Matches
 from .goals import Goal, checked_weight, one_per_series
 from .parameters import check_parameters
+from .plain import plain
 from .reading import Readable
 
 CHUNK = 4096  # series that are predicted at a time
@@ -46,12 +47,12 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         n_shapelets: int | None = None,
         n_knots: int | None = None,
         initial_length: float | tuple[float, float] | None = None,
-        discrepancy: Literal["l2", "classical"] = "l2",
+        discrepancy: Literal["l2", "classical"] | Discrepancy = "l2",
         metric: Literal["none", "diagonal", "full"] = "diagonal",
         shared_metric: bool | None = None,
         level_free: float | None = None,
         gamma: float | None = None,
-        search: Literal["grid", "exact"] = "grid",
+        search: Literal["auto", "grid", "refined", "exact"] = "auto",
         procedure: Literal["default", "paper"] = "default",
         max_epochs: int | None = None,
         batch_size: int | None = None,
@@ -105,9 +106,9 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
     @property
     def metric_(self) -> NDArray[np.float64]:
         """A, which acts on standardised channels, (1 or shapelets, channels, channels)."""
-        measure = self._fitted().transform.discrepancy
-        if not isinstance(measure, L2Discrepancy):
-            raise AttributeError("the classical discrepancy has no metric.")
+        measure: Any = self._fitted().transform.discrepancy
+        if not hasattr(measure, "matrix"):
+            raise AttributeError(f"{type(measure).__name__} has no metric A.")
         return _numpy(measure.matrix()).astype(np.float64)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002
@@ -271,6 +272,10 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
             parameters["random_state"] = int(self.random_state)
         if parameters.get("class_weight") is not None:  # whose keys JSON might not know
             parameters["class_weight"] = str(parameters["class_weight"])
+        if isinstance(self.discrepancy, Discrepancy):
+            parameters["discrepancy"] = plain(self.discrepancy) | {
+                "tensors": _digest(self.discrepancy)
+            }
         # Another version of the package may have other settings.
         settings = {name: value for name, value in vars(procedure).items() if name != "start"}
         whole = {
@@ -388,6 +393,14 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         """Let kernels use `n_jobs` threads; None: as many as torch does."""
         n_jobs = torch.get_num_threads() if self.n_jobs is None else int(self.n_jobs)
         return threads(n_jobs if n_jobs > 0 else max((os.cpu_count() or 1) + 1 + n_jobs, 1))
+
+
+def _digest(module: nn.Module) -> str:
+    """Tells apart modules whose tensors differ."""
+    digest = hashlib.sha256()
+    for name, tensor in module.state_dict().items():
+        digest.update(f"{name} {tuple(tensor.shape)}".encode() + _numpy(tensor).tobytes())
+    return digest.hexdigest()
 
 
 def _usual_features(

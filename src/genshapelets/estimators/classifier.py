@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from torch import nn
 
+from ..discrepancies import Discrepancy
 from ..objective import class_scores
 from .base import ShapeletEstimator
 from .goals import class_goal
@@ -34,23 +35,28 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         ``procedure="paper"`` one fraction is the paper's hyperparameter: the longest length is that
         plus 0.1, and lengths start from half of it up. The classical discrepancy takes the (higher)
         fraction as its fixed length.
-    discrepancy : "l2" or "classical"
-        Distance in continuous time, or the sum of squares over samples of the classical method, which
-        needs regularly sampled series.
+    discrepancy : "l2", "classical" or Discrepancy
+        "l2": distance in continuous time. "classical": the sum of squares over samples of the
+        classical method, which needs regularly sampled series. Or any `genshapelets.Discrepancy`, such
+        as one that you write: a copy of it is trained.
     metric : "none", "diagonal" or "full"
-        Whether L2 learns a scale for each channel, or a whole matrix.
+        Whether "l2" learns a scale for each channel, or a whole matrix.
     shared_metric : bool, optional
-        One metric for all shapelets, or one for each.
+        One metric of "l2" for all shapelets, or one for each.
     level_free : number from 0 to 1, optional
-        Share of the shapelets that ignore the level of a window and see only its shape.
+        Share of the shapelets that, by "l2", ignore the level of a window and see only its shape.
     gamma : float, optional
         Strength of the penalty that keeps shapelets close to training series.
     own_class : bool, optional
         Whether likeness to a shapelet may speak only for the class of the training series that the
         shapelet resembles most. So the model can be read. Where classes overlap much, False may
         predict better. For the default head.
-    search : "grid" or "exact"
-        Try as many places as a series has observations, or find the very best.
+    search : "auto", "grid", "refined" or "exact"
+        Where a shapelet is laid to find its best place in a series. "grid": at every sample or, if they
+        come at irregular times, at as many evenly spaced places; "refined": from the best of these on
+        to the local minimum between them; "exact": at the very best place, for "l2" alone. "auto":
+        "grid" on regularly sampled series, "refined" on others. The classical discrepancy knows the
+        grid only.
     procedure : "default" or "paper"
         The default gives a good model in about a minute. "paper" is the procedure of Kidger, Morrill
         and Lyons (2020).
@@ -117,13 +123,13 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         n_shapelets: int | None = None,
         n_knots: int | None = None,
         initial_length: float | tuple[float, float] | None = None,
-        discrepancy: Literal["l2", "classical"] = "l2",
+        discrepancy: Literal["l2", "classical"] | Discrepancy = "l2",
         metric: Literal["none", "diagonal", "full"] = "diagonal",
         shared_metric: bool | None = None,
         level_free: float | None = None,
         gamma: float | None = None,
         own_class: bool | None = None,
-        search: Literal["grid", "exact"] = "grid",
+        search: Literal["auto", "grid", "refined", "exact"] = "auto",
         procedure: Literal["default", "paper"] = "default",
         max_epochs: int | None = None,
         batch_size: int | None = None,

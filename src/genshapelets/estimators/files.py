@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor, nn
 
-from ..discrepancies import ClassicalDiscrepancy, Discrepancy, L2Discrepancy
+from ..discrepancies import Discrepancy
 from ..model import ShapeletModel
 from ..saving import read_file, write_file
 from ..shapelets import Shapelets
@@ -16,6 +16,7 @@ from ..transform import GeneralisedShapeletTransform
 from .base import ShapeletEstimator
 from .classifier import ShapeletClassifier
 from .parameters import check_parameters
+from .plain import UnknownDiscrepancyError, plain, restored
 from .regressor import ShapeletRegressor
 from .transformer import ShapeletTransformer
 
@@ -40,6 +41,7 @@ SOMETIMES = (
     "typical_features_",
     "feature_spread_",
 )
+GIVEN = "given.discrepancy."  # in front of the names of a given discrepancy's tensors
 TARGETS = {
     "ShapeletClassifier": ("classes_",),
     "ShapeletRegressor": ("target_centre_", "target_scale_"),
@@ -69,18 +71,22 @@ def save(estimator: ShapeletEstimator, path: str | os.PathLike) -> None:
         parameters["random_state"] = None
     contents = {
         "estimator": type(estimator).__name__,
-        "parameters": {name: _plain(value) for name, value in parameters.items()},
+        "parameters": {name: plain(value) for name, value in parameters.items()},
         "fitted": {
-            name: _plain(getattr(estimator, name))
+            name: plain(getattr(estimator, name))
             for name in FITTED + SOMETIMES + TARGETS[type(estimator).__name__]
             if hasattr(estimator, name)
         },
-        "discrepancy": getattr(model.transform.discrepancy, "metric", "classical"),
+        "discrepancy": plain(model.transform.discrepancy),
         "search": model.transform.search,
         "small": model.small,
         "per_length": model.per_length,
     }
-    write_file(path, "model", contents, model.state_dict())
+    tensors = model.state_dict()
+    if isinstance(estimator.discrepancy, Discrepancy):  # as it was given, not as it was learnt
+        given = estimator.discrepancy.state_dict()
+        tensors |= {GIVEN + name: tensor for name, tensor in given.items()}
+    write_file(path, "model", contents, tensors)
 
 
 def load(path: str | os.PathLike) -> ShapeletEstimator:
@@ -110,17 +116,22 @@ def load(path: str | os.PathLike) -> ShapeletEstimator:
     contents, tensors = read_file(path, "model")
     try:
         estimator = ESTIMATORS[contents["estimator"]]()
-        estimator.set_params(
-            **{name: _restored(value) for name, value in contents["parameters"].items()}
-        )
+        parameters = {name: restored(value) for name, value in contents["parameters"].items()}
+        if isinstance(parameters["discrepancy"], Discrepancy):
+            names = [name for name in tensors if name.startswith(GIVEN)]
+            given = {name.removeprefix(GIVEN): tensors.pop(name) for name in names}
+            parameters["discrepancy"].load_state_dict(given, assign=True)
+        estimator.set_params(**parameters)
         check_parameters(estimator)
         fitted = contents["fitted"]
         for name in FITTED + TARGETS[contents["estimator"]]:
-            setattr(estimator, name, _restored(fitted[name]))
+            setattr(estimator, name, restored(fitted[name]))
         for name in fitted.keys() & set(SOMETIMES):
-            setattr(estimator, name, _restored(fitted[name]))
+            setattr(estimator, name, restored(fitted[name]))
         estimator.model_ = _model(contents, tensors)
         _check_sizes(estimator)
+    except UnknownDiscrepancyError as error:
+        raise ValueError(f"{os.fspath(path)} cannot be loaded: {error}.") from None
     except (AttributeError, IndexError, KeyError, TypeError, ValueError, RuntimeError) as error:
         raise ValueError(
             f"{os.fspath(path)} cannot be understood ({type(error).__name__}: {error}). "
@@ -136,16 +147,7 @@ def _model(contents: dict[str, Any], tensors: dict[str, Tensor]) -> ShapeletMode
     n_shapelets, n_channels, _ = values.shape
     longest = tensors["transform.shapelets.max_length"]
     shapelets = Shapelets(values, longest.expand(n_shapelets), float(longest))
-    measure: Discrepancy = ClassicalDiscrepancy()
-    if contents["discrepancy"] != "classical":
-        weight = tensors.get("transform.discrepancy.weight")
-        own = weight is not None and len(weight) == n_shapelets
-        measure = L2Discrepancy(
-            n_channels,
-            contents["discrepancy"],
-            n_shapelets=n_shapelets if own else None,
-            level_free=tensors["transform.discrepancy.level_free"],
-        )
+    measure = _discrepancy(contents, tensors)
     transform = GeneralisedShapeletTransform(shapelets, measure, search=contents["search"])
     # Not initialised: that would draw from torch's global random state.
     head = nn.utils.skip_init(
@@ -163,6 +165,26 @@ def _model(contents: dict[str, Any], tensors: dict[str, Tensor]) -> ShapeletMode
     return model.requires_grad_(False).eval()
 
 
+def _discrepancy(contents: dict[str, Any], tensors: dict[str, Tensor]) -> Discrepancy:
+    """The discrepancy that was learnt, without its tensors."""
+    described = contents["discrepancy"]
+    if isinstance(described, dict):
+        return restored(described)
+    # Files of version 1 name the metric, or "classical".
+    if described == "classical":
+        return Discrepancy.from_config("ClassicalDiscrepancy", {})
+    n_shapelets, n_channels, _ = tensors["transform.shapelets.values"].shape
+    weight = tensors.get("transform.discrepancy.weight")
+    own = weight is not None and len(weight) == n_shapelets
+    config = {
+        "n_channels": n_channels,
+        "metric": described,
+        "n_shapelets": n_shapelets if own else None,
+        "level_free": tensors["transform.discrepancy.level_free"],
+    }
+    return Discrepancy.from_config("L2Discrepancy", config)
+
+
 def _check_sizes(estimator: ShapeletEstimator) -> None:
     """Refuse what was fitted if it does not go with the model."""
     model = estimator.model_
@@ -176,39 +198,3 @@ def _check_sizes(estimator: ShapeletEstimator) -> None:
             raise ValueError(f"{name} must have one number for each shapelet")
     if n_classes and n_outputs != (n_classes if n_classes > 2 else 1):
         raise ValueError(f"{n_outputs} outputs do not go with {n_classes} classes")
-
-
-def _plain(value: Any) -> Any:
-    """Say a value in JSON; arrays and tuples are marked, so that they come back as they were."""
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind in "mM":
-            return {"array": value.astype(np.int64).tolist(), "dtype": value.dtype.str}
-        if value.dtype.kind == "O":
-            return {"array": [_plain(item) for item in value], "dtype": "object"}
-        return {"array": value.tolist(), "dtype": value.dtype.str}
-    if isinstance(value, tuple):
-        return {"tuple": [_plain(item) for item in value]}
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, dict):  # whose keys need not be text
-        return {"dict": [[_plain(key), _plain(item)] for key, item in value.items()]}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    raise TypeError(
-        f"{value!r} ({type(value).__name__}) cannot be written to a file. Use numbers or text."
-    )
-
-
-def _restored(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_restored(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if "tuple" in value:
-        return tuple(_restored(item) for item in value["tuple"])
-    if "dict" in value:
-        return {_restored(key): _restored(item) for key, item in value["dict"]}
-    array = np.array([_restored(item) for item in value["array"]], dtype=object)
-    return array.astype(value["dtype"])

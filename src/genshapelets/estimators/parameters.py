@@ -9,17 +9,18 @@ import numpy as np
 import torch
 from torch import nn
 
+from ..discrepancies import Discrepancy
 from ..procedures import DISCREPANCIES, PROCEDURES
 from ..search import SEARCHES
 
 OPTIONS = {
-    "discrepancy": DISCREPANCIES,
     "metric": ("none", "diagonal", "full"),
     "search": SEARCHES,
     "procedure": tuple(PROCEDURES),
     "short_series": ("error", "hold"),
     "shared_metric": (None, True, False),
 }
+OF_L2 = {"metric": "diagonal", "shared_metric": None, "level_free": None}  # and their defaults
 COUNTS = {"n_shapelets": 1, "n_knots": 2, "max_epochs": 1, "batch_size": 1}
 NUMBERS = {"gamma": (0.0, np.inf), "level_free": (0.0, 1.0), "learning_rate": (1e-12, 1e3)}
 
@@ -33,6 +34,12 @@ def check_parameters(estimator: Any) -> None:
             f"Got {getattr(estimator, parameter)!r} instead."
         )
 
+    discrepancy = estimator.discrepancy
+    if not isinstance(discrepancy, Discrepancy) and not (
+        isinstance(discrepancy, str) and discrepancy in DISCREPANCIES
+    ):
+        names = ", ".join(map(repr, DISCREPANCIES))
+        refuse("discrepancy", f"one of {names}, or an instance of genshapelets.Discrepancy")
     for parameter, options in OPTIONS.items():
         if getattr(estimator, parameter) not in options:
             refuse(parameter, "one of " + ", ".join(map(repr, options)))
@@ -65,8 +72,15 @@ def check_parameters(estimator: Any) -> None:
     weights = getattr(estimator, "class_weight", None)
     if weights not in (None, "balanced") and not isinstance(weights, dict):
         refuse("class_weight", "None, 'balanced' or a dict")
-    if estimator.discrepancy == "classical" and estimator.search != "grid":
-        refuse("search", "'grid' if discrepancy='classical'")
+    kind = DISCREPANCIES[discrepancy] if isinstance(discrepancy, str) else type(discrepancy)
+    if kind.counts_samples and estimator.search not in ("auto", "grid"):
+        refuse("search", "'auto' or 'grid' if the discrepancy is classical: it counts samples")
+    if isinstance(discrepancy, Discrepancy):
+        for parameter, usual in OF_L2.items():
+            if getattr(estimator, parameter) != usual:
+                refuse(
+                    parameter, f"{usual!r} if a discrepancy is given, which has its own settings"
+                )
 
 
 def _is_int(value: Any) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
-from ..discrepancies import ClassicalDiscrepancy, L2Discrepancy
+from ..discrepancies import Discrepancy
 from ..estimators.base import ShapeletEstimator
 from ..paths import Array, Index, interpolate
 from ..series import RaggedSeries
@@ -27,7 +29,7 @@ class Window(NamedTuple):
     path : (channels, points) array
         The series, interpolated.
     shapelet : (channels, points) array
-        A level-free shapelet is lifted to the level of the window, as it was compared.
+        As it was compared: a level-free shapelet, say, is lifted to the level of the window.
     """
 
     times: NDArray[Any]
@@ -79,6 +81,7 @@ class ShapeletMatches:
     scale: Array
     _offset: Array  # start, in the batch's own time
     _length: Array
+    _measure: Discrepancy
 
     @property
     def n_shapelets(self) -> int:
@@ -137,11 +140,21 @@ class ShapeletMatches:
         times = np.union1d(knots, inside)
         values = path.evaluate(times)[0]
         drawn = np.array([np.interp(times, knots, row) for row in self.shapelets[shapelet]])
-        if self.level_free[shapelet]:
-            difference = values - drawn
-            middle = 0.5 * (difference[:, 1:] + difference[:, :-1])
-            drawn += ((middle * np.diff(times)).sum(axis=1) / length)[:, None]
-        return Window(self.series.to_user_time(times), values, drawn)
+        return Window(
+            self.series.to_user_time(times), values, self._drawn(shapelet, times, values, drawn)
+        )
+
+    def _drawn(self, shapelet: int, times: Array, path: Array, values: Array) -> Array:
+        """Values (channels, times) of a shapelet as the discrepancy compares it with a path."""
+        centre, scale = self.centre[:, None], self.scale[:, None]
+
+        def windows(x: Array) -> torch.Tensor:  # the same for every shapelet
+            return torch.from_numpy(((x - centre) / scale).T).expand(self.n_shapelets, -1, -1)
+
+        since = torch.from_numpy(times - times[0]).expand(self.n_shapelets, -1)
+        with torch.no_grad():
+            drawn = self._measure.drawn(since, windows(path), windows(values))[shapelet]
+        return drawn.numpy().T * scale + centre
 
     def path(self, series: int) -> tuple[NDArray[Any], Array]:
         """Times and values of a whole series, (channels, times), gaps interpolated."""
@@ -182,13 +195,10 @@ def find_matches(estimator: ShapeletEstimator, X: Any) -> ShapeletMatches:
     shapelets = model.transform.shapelets
     measure = model.transform.discrepancy
     n_shapelets = shapelets.n_shapelets
-    level_free = np.zeros(n_shapelets, bool)
-    if isinstance(measure, L2Discrepancy):
-        level_free = measure.level_free_of(n_shapelets).cpu().numpy().copy()
     start = matches.start.cpu().numpy().astype(np.float64)
     lengths = estimator.lengths_
     length = shapelets.lengths.detach().cpu().numpy().astype(np.float64)
-    if isinstance(measure, ClassicalDiscrepancy):  # which counts samples
+    if measure.counts_samples:
         n = int(series.lengths.argmax())
         step = series.spans[n] / max(int(series.lengths[n]) - 1, 1)
         length = np.full(n_shapelets, step * (shapelets.n_knots - 1))
@@ -203,19 +213,17 @@ def find_matches(estimator: ShapeletEstimator, X: Any) -> ShapeletMatches:
         features=model.features(discrepancy).cpu().numpy(),
         shapelets=estimator.shapelets_,
         lengths=lengths,
-        level_free=level_free,
-        metric=_metric(estimator),
+        level_free=measure.ignores_level(n_shapelets).cpu().numpy().copy(),
+        metric=_metric(measure, series.n_channels),
         channel_names=names or tuple(f"channel {d}" for d in range(series.n_channels)),
         centre=model.centre.cpu().numpy().astype(np.float64),
         scale=model.scale.cpu().numpy().astype(np.float64),
         _offset=start,
         _length=length,
+        _measure=copy.deepcopy(measure).cpu(),
     )
 
 
-def _metric(estimator: ShapeletEstimator) -> Array:
-    if not isinstance(estimator.model_.transform.discrepancy, L2Discrepancy):
-        n_channels = estimator.n_channels_in_
-        return np.full((1, n_channels), 1.0 / n_channels)  # a plain sum over channels
-    size = np.linalg.norm(estimator.metric_, axis=1)
+def _metric(measure: Discrepancy, n_channels: int) -> Array:
+    size = measure.channel_weights(n_channels).detach().cpu().double().numpy()
     return size / np.maximum(size.sum(axis=1, keepdims=True), np.finfo(float).tiny)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..discrepancies import ClassicalDiscrepancy
 from ..estimators.base import ShapeletEstimator
-from ..offsets import FREE, Offsets
+from ..evaluation import evaluate
+from ..offsets import Offsets
 from ..paths import Array
 from .overall import ModelExplanation, Order, explain_model
 
@@ -120,7 +120,7 @@ def measure(
         own = float((there & (learnt.nearest_label[top] == learnt.classes))[present].mean())
     random = _random_discrepancy(learnt, n_windows, np.random.default_rng(random_state))
     nearest = learnt.nearest_discrepancy
-    if isinstance(learnt.explanation.estimator.model_.transform.discrepancy, ClassicalDiscrepancy):
+    if learnt.explanation.estimator.model_.transform.discrepancy.squared:
         random, nearest = np.sqrt(random), np.sqrt(nearest)
     usual = random.mean(axis=0)
     return Interpretability(
@@ -144,17 +144,16 @@ def _random_discrepancy(
     shape = (n_windows, found.n_shapelets)
     room = np.maximum(paths.spans[:, None] - found._length, 0.0)
     start = room * random.random(shape)
-    index = np.full(shape, FREE)
-    if isinstance(model.transform.discrepancy, ClassicalDiscrepancy):
+    measure, shapelets = model.transform.discrepancy, model.transform.shapelets
+    if measure.counts_samples:
         n_places = np.maximum(paths.lengths - found.shapelets.shape[2] + 1, 1)
-        index = random.integers(n_places[:, None], size=shape)
-    shapelets = model.transform.shapelets
-    offsets = Offsets(start, np.zeros(shape), index, "random")
+        start = random.integers(n_places[:, None], size=shape) * paths.step[:, None]
+    offsets = Offsets(
+        start[..., None], np.zeros((*shape, 1)), np.ones(shape, np.int64), backend="random"
+    )
     with torch.no_grad(), estimator._threads():
-        discrepancy = model.transform.discrepancy.evaluate(
-            paths, shapelets.values, shapelets.lengths, offsets
-        )
-    return discrepancy.double().cpu().numpy()
+        discrepancy = evaluate(measure, paths, shapelets.values, shapelets.lengths, offsets)
+    return discrepancy[..., 0].double().cpu().numpy()
 
 
 def _sparsity(learnt: ModelExplanation) -> float:

@@ -2,110 +2,90 @@
 
 from __future__ import annotations
 
-import numpy as np
-import torch
+from collections.abc import Callable
+
 from torch import Tensor
 
 from ..discrepancies import ClassicalDiscrepancy, Discrepancy, L2Discrepancy
-from ..discrepancies._l2_arrays import L2Arrays
-from ..discrepancies.base import Ahead
-from ..offsets import FREE, Offsets
+from ..offsets import Offsets
 from ..paths import Paths
-from ._convolution_torch import search_torch
 from .classical import search_classical
-from .compiled import search_compiled
-from .convolution import search_convolution
-from .exact import search_exact
-from .lattice import choose_form
-from .problem import L2Problem, pose_l2
-from .reference import search_reference
+from .generic import search_generic
+from .l2 import lay_paths, search_l2
 
-SEARCHES = ("grid", "exact")
-BACKENDS = ("auto", "convolution", "fft", "compiled", "reference")
+SEARCHES = ("auto", "grid", "refined", "exact")
+BACKENDS = ("auto", "generic")
+
+Search = Callable[[Discrepancy, Paths, Tensor, Tensor, str, int], Offsets | None]
+
+Prepare = Callable[[Paths], object]
+
+# By exact type: a subclass may compute something else.
+_FAST: dict[type[Discrepancy], Search] = {}
+_PREPARE: dict[type[Discrepancy], Prepare] = {}
+
+
+def register(kind: type[Discrepancy], search: Search, prepare: Prepare | None = None) -> None:
+    """Let a function search for discrepancies of exactly this class on the CPU.
+
+    It takes (discrepancy, paths, values, lengths, search, n_best), as `best_offsets` does, and returns
+    None for what it leaves to the generic search. ``prepare`` is what it passes to `Paths.prepared`.
+    """
+    _FAST[kind] = search
+    if prepare is not None:
+        _PREPARE[kind] = prepare
+
+
+register(L2Discrepancy, search_l2, lay_paths)
+register(ClassicalDiscrepancy, search_classical)
+
+
+def prepare_paths(discrepancy: Discrepancy, paths: Paths) -> None:
+    """Prepare paths for many searches: batches that are chosen from them need not be prepared again."""
+    prepare = _PREPARE.get(type(discrepancy))
+    if prepare is not None:
+        paths.prepared(prepare)  # type: ignore[type-var]
 
 
 def best_offsets(
-    paths: Paths,
     discrepancy: Discrepancy,
+    paths: Paths,
     values: Tensor,
     lengths: Tensor,
-    search: str = "grid",
+    *,
+    search: str = "auto",
     backend: str = "auto",
-    ahead: Ahead | None = None,
+    n_best: int = 1,
 ) -> Offsets:
-    """Find the offset of least discrepancy, for every path and shapelet.
+    """Find the offsets of least discrepancy, for every path and shapelet.
 
     Parameters
     ----------
-    paths : Paths
     discrepancy : Discrepancy
+    paths : Paths
     values : (shapelets, channels, knots) tensor
     lengths : (shapelets,) tensor
-    search : "grid" or "exact"
-        As many evenly spaced offsets as the path has observations (on a regularly sampled path: every
-        sample and the last possible start), or the true minimum over continuous offsets.
-    backend : "auto", "convolution", "fft", "compiled" or "reference"
-        What does the work. "convolution" and "fft" take a grid on regularly sampled paths of one
-        common step, "compiled" takes anything, "reference" is the slow and obvious grid search.
-        "auto" takes the fastest that applies.
-    ahead : Ahead, optional
-        What the discrepancy has prepared. The convolution begins to evaluate while it searches.
+    search : "auto", "grid", "refined" or "exact"
+        "grid": on a regularly sampled path every sample and the last possible start, on another one as
+        many evenly spaced offsets as it has observations. "refined": from the best few of such offsets
+        to the local minimum over continuous ones. "exact": the true minimum over continuous offsets
+        (L2 only). "auto": "grid" on regularly sampled paths, "refined" on others.
+    backend : "auto" or "generic"
+        What the class of the discrepancy has registered, if anything, or its formula at every offset.
+    n_best : int
+        How many candidates: the best local minima.
     """
-    if isinstance(discrepancy, ClassicalDiscrepancy):
-        if search != "grid" or backend not in ("auto", "convolution", "fft"):
-            raise ValueError(
-                'the classical discrepancy is searched with search="grid" and backend="auto", '
-                f'"convolution" or "fft"; got {search!r} and {backend!r}.'
-            )
-        return search_classical(paths, values, backend)
-    if not isinstance(discrepancy, L2Discrepancy):
-        raise TypeError(f"no search is known for {type(discrepancy).__name__}.")
-    _check_backend(paths, search, backend)
-    arrays = discrepancy.arrays(values, lengths) if ahead is None else ahead.arrays
-    if backend == "reference":
-        return _reference(paths, discrepancy, arrays)
-    problems = pose_l2(paths, arrays)
-    if len(problems) == 1:
-        return _search(problems[0], search, backend, values.device, ahead)
-    parts = [_search(problem, search, backend, values.device, None) for problem in problems]
-    return Offsets.concatenate(parts)
-
-
-def _check_backend(paths: Paths, search: str, backend: str) -> None:
-    if search == "exact" and backend not in ("auto", "compiled"):
-        raise ValueError(
-            f'the exact search runs on backend="compiled" (or "auto"); got {backend!r}.'
-        )
-    if backend in ("convolution", "fft") and not paths.common_step:
-        raise ValueError(
-            f"backend={backend!r} needs regularly sampled series with one common step; series "
-            f"{paths.odd_one()} "
-            'is irregular or has another step. Use backend="compiled" or "auto".'
-        )
-
-
-def _search(
-    problem: L2Problem, search: str, backend: str, device: torch.device, ahead: Ahead | None
-) -> Offsets:
+    found = None
+    on_cpu = values.device.type == "cpu"
+    if discrepancy.counts_samples or search == "exact" or (backend == "auto" and on_cpu):
+        fast = _FAST.get(type(discrepancy))
+        if fast is not None:
+            found = fast(discrepancy, paths, values.detach(), lengths.detach(), search, n_best)
+    if found is not None:
+        return found
     if search == "exact":
-        return search_exact(problem)
-    if backend == "compiled" or not problem.paths.common_step:
-        return search_compiled(problem)
-    form = choose_form(problem) if backend == "auto" else backend
-    if device.type == "cpu":
-        return search_convolution(problem, form, ahead)
-    return search_torch(problem, form, device)
-
-
-@torch.no_grad()
-def _reference(paths: Paths, discrepancy: L2Discrepancy, arrays: L2Arrays) -> Offsets:
-    values, lengths = arrays.shapelets.transpose(0, 2, 1), arrays.lengths
-    metrics = np.broadcast_to(
-        discrepancy.matrix().cpu().double().numpy(), (len(values), *[values.shape[1]] * 2)
-    )
-    _, start = search_reference(paths, values, lengths, metrics, arrays.level_free)
-    # How the found offset moves with the length: see list_offsets in `compiled`.
-    room = paths.spans[:, None] - lengths
-    share = start / np.where(room > 0, room, np.inf)
-    slope = -np.where((paths.step > 0)[:, None], share == 1.0, share)
-    return Offsets(start, slope, np.full(start.shape, FREE), "reference")
+        raise ValueError(
+            f'search="exact" is known for L2Discrepancy only, not for {type(discrepancy).__name__}. '
+            'Use "refined".'
+        )
+    return search_generic(discrepancy, paths, values.detach(), lengths.detach(), search, n_best)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..paths import Array, Paths
+from genshapelets.paths import Array, Paths
 
 
 def l2_distance(

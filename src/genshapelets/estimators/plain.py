@@ -1,0 +1,70 @@
+"""What estimators hold, as JSON can say it, and back: for files and checkpoints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..discrepancies import Discrepancy
+
+
+class UnknownDiscrepancyError(Exception):
+    """A file speaks of a class that is not defined here; the message says how to define it."""
+
+
+def plain(value: Any) -> Any:
+    """Say a value in JSON; arrays, tuples and dicts are marked, so that they come back as they were.
+
+    A discrepancy is said by its class and its ``config``, without its tensors.
+    """
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind in "mM":
+            return {"array": value.astype(np.int64).tolist(), "dtype": value.dtype.str}
+        if value.dtype.kind == "O":
+            return {"array": [plain(item) for item in value], "dtype": "object"}
+        return {"array": value.tolist(), "dtype": value.dtype.str}
+    if isinstance(value, tuple):
+        return {"tuple": [plain(item) for item in value]}
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, dict):  # whose keys need not be text
+        return {"dict": [[plain(key), plain(item)] for key, item in value.items()]}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Discrepancy):
+        name = type(value).__name__
+        try:
+            return {"class": name, "config": plain(value.config())}
+        except TypeError as error:
+            raise TypeError(f"{name} cannot be written to a file: {error}") from error
+    raise TypeError(
+        f"{value!r} ({type(value).__name__}) cannot be written to a file. Use numbers or text."
+    )
+
+
+def restored(value: Any) -> Any:
+    """Make a value again from what `plain` said."""
+    if isinstance(value, list):
+        return [restored(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "tuple" in value:
+        return tuple(restored(item) for item in value["tuple"])
+    if "dict" in value:
+        return {restored(key): restored(item) for key, item in value["dict"]}
+    if "class" in value:
+        return _discrepancy(value["class"], restored(value["config"]))
+    array = np.array([restored(item) for item in value["array"]], dtype=object)
+    return array.astype(value["dtype"])
+
+
+def _discrepancy(name: str, config: dict[str, Any]) -> Discrepancy:
+    try:
+        return Discrepancy.from_config(name, config)
+    except ValueError as error:
+        if name in Discrepancy._classes:  # known, but not made of this
+            raise
+        raise UnknownDiscrepancyError(str(error)) from None

@@ -1,0 +1,78 @@
+"""Any discrepancy on any device: its formula on windows, chunk by chunk, gradients by autograd."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+from ..discrepancies import Discrepancy
+from ..offsets import Offsets
+from ..paths import Paths
+from ..windows import PaddedPaths, lay, wide_dtype
+
+MAX_ELEMENTS = 2**22  # of the largest tensor of one chunk
+
+
+def evaluate_generic(
+    discrepancy: Discrepancy, paths: Paths, values: Tensor, lengths: Tensor, offsets: Offsets
+) -> Tensor:
+    """Discrepancies (series, shapelets, candidates): see `genshapelets.evaluation.evaluate`.
+
+    A chunk's windows are laid again in the backward pass rather than kept.
+    """
+    dtype = wide_dtype(values.device)
+    wide_values, wide_lengths = values.to(dtype), lengths.to(dtype)
+    start, slope = (
+        torch.from_numpy(x).to(values.device, dtype).transpose(1, 2)
+        for x in (offsets.start, offsets.slope)
+    )
+    # Through the offset runs the part of the length's gradient that moves the window.
+    start = start + slope * (wide_lengths - wide_lengths.detach())
+
+    def chunk(first: int, last: int, values: Tensor, lengths: Tensor, start: Tensor) -> Tensor:
+        padded = PaddedPaths.of(paths[first:last], values.device)
+        return checked(discrepancy, padded, start, values, lengths)
+
+    n_shapelets, n_channels, n_knots = values.shape
+    per_path = n_shapelets * start.shape[1] * (int(paths.lengths.max()) + n_knots) * n_channels
+    size = max(1, MAX_ELEMENTS // per_path)
+    parts = []
+    for first in range(0, len(paths), size):
+        last = min(first + size, len(paths))
+        arguments = (first, last, wide_values, wide_lengths, start[first:last])
+        again = torch.is_grad_enabled() and size < len(paths)
+        parts.append(
+            checkpoint(chunk, *arguments, use_reentrant=False) if again else chunk(*arguments)
+        )
+    return torch.cat(parts).transpose(1, 2).to(values.dtype)
+
+
+def checked(
+    discrepancy: Discrepancy, paths: PaddedPaths, start: Tensor, values: Tensor, lengths: Tensor
+) -> Tensor:
+    """Discrepancies (series, offsets, shapelets) at starts of that shape; refuse what cannot be one."""
+    name = type(discrepancy).__name__
+    window = lay(paths, start, values, lengths)
+    found = discrepancy(*window)
+    if not isinstance(found, Tensor) or found.shape != start.shape:
+        got = f"shape {tuple(found.shape)}" if isinstance(found, Tensor) else repr(found)
+        raise ValueError(
+            f"{name}.forward must return one number for each window, shape {tuple(start.shape)}, for "
+            f"times {tuple(window.times.shape)} and values {tuple(window.path.shape)}; got {got}. "
+            "Sum over the last two axes, knots and channels."
+        )
+    wrong = torch.isnan(found) | (found < 0)
+    if wrong.any():
+        at = tuple(wrong.nonzero()[0].tolist())
+        raise ValueError(
+            f"{name}.forward must return numbers that are not negative; got {float(found[at])!r} for "
+            f"shapelet {at[2]} at offset {float(start[at]):g}. Neighbouring knots may coincide: see "
+            "that no difference of times is divided by."
+        )
+    if window.shapelet.requires_grad and not found.requires_grad:
+        raise ValueError(
+            f"{name}.forward must be differentiable in the shapelet; its result has no gradient. Use "
+            "torch operations throughout, without detach, numpy or no_grad."
+        )
+    return found

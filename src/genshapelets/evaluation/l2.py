@@ -1,0 +1,443 @@
+r"""The L2 discrepancy at given offsets, by compiled kernels behind one autograd function.
+
+With r = path - shapelet over the window (less its mean if level-free), sigma^2 = int |A r|^2 and, by the
+envelope theorem, the level and an interior offset add no gradient:
+
+    d sigma^2 / d w_j = -2 a^2 int r hat_j            (hat_j: 1 at the shapelet's knot j, 0 at others)
+    d sigma^2 / d a   =  2 a int r^2
+    d sigma^2 / d S   =  |A r(S)|^2 + (2/S) int t A r . A w' + (ds/dS) 2 int A r . A f'
+
+The first and the integral of the last follow from int r (1 - x) and int r x over each of the shapelet's
+pieces, x the share of the piece that has passed: sums over paths, made once for all gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..discrepancies import Discrepancy, L2Discrepancy
+from ..kernels import inner_kernel, kernel, run
+from ..offsets import Offsets
+from ..paths import Array, Index, Paths
+from .l2_lattice import (
+    Lattice,
+    lattice_difference,
+    lattice_squared_norm,
+    lay_on_lattice,
+    mirrored,
+    mirrored_ends,
+    new_difference,
+    no_lattice,
+)
+from .l2_problem import Problem, Rows, Shapes, as_array, pose
+from .l2_union import (
+    add_moments,
+    add_squares,
+    find_difference,
+    find_nodes,
+    lay_window,
+    longest_path,
+    new_nodes,
+    offset_slope,
+    squared_norm,
+)
+
+FREE, SKIP = -1, -2
+
+
+class Windows(NamedTuple):
+    """The windows to evaluate.
+
+    Attributes
+    ----------
+    rows : Rows
+    shapes : Shapes
+    start, slope : (series, shapelets, candidates) arrays
+        As in `Offsets`.
+    index : (series, shapelets, candidates) array
+        Sample at which the window starts; FREE if it does not, or outlasts its path; or SKIP.
+    """
+
+    rows: Rows
+    shapes: Shapes
+    start: Array
+    slope: Array
+    index: Index  # type: ignore[assignment]  # tuple has a method of this name
+
+
+class Sums(NamedTuple):
+    """Sums over windows of upstream times what the gradients are made of.
+
+    Attributes
+    ----------
+    moments : (shapelets, pieces, 2, channels) array
+        int r (1 - x) and int r x.
+    squares : (shapelets, channels) array
+        int r^2.
+    ends : (shapelets, channels) array
+        r(S)^2.
+    lengths : (shapelets,) array
+        (ds/dS) 2 int A r . A f'.
+    """
+
+    moments: Array
+    squares: Array
+    ends: Array
+    lengths: Array
+
+
+def evaluate_l2(
+    discrepancy: Discrepancy, paths: Paths, values: Tensor, lengths: Tensor, offsets: Offsets
+) -> Tensor:
+    """Discrepancies (series, shapelets, candidates): see `genshapelets.evaluation.evaluate`."""
+    assert isinstance(discrepancy, L2Discrepancy)
+    return _L2.apply(values, lengths, discrepancy.weight, discrepancy, paths, offsets)  # type: ignore[no-any-return]
+
+
+class _L2(torch.autograd.Function):
+    """The backward pass walks the windows once more; nothing of their size is kept."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        values: Tensor,
+        lengths: Tensor,
+        weight: Tensor | None,
+        discrepancy: L2Discrepancy,
+        paths: Paths,
+        offsets: Offsets,
+    ) -> Tensor:
+        problems = pose(discrepancy, paths, values, lengths)
+        groups = [list(_groups(problem, paths, offsets)) for problem in problems]
+        squared = np.empty(offsets.start.shape)
+        for problem, own in zip(problems, groups, strict=True):
+            squared[:, problem.chosen] = _squared(own)
+        ctx.problems, ctx.groups, ctx.offsets, ctx.squared = problems, groups, offsets, squared
+        ctx.weight = None if weight is None else as_array(weight)
+        if discrepancy.metric == "full":
+            # For int r r^T, the shapelets as they were before the map.
+            ctx.plain = pose(L2Discrepancy(discrepancy.n_channels, "none"), paths, values, lengths)[
+                0
+            ]
+            ctx.plain = ctx.plain._replace(
+                shapes=ctx.plain.shapes._replace(level_free=_flags(problems))
+            )
+        ctx.dtypes = values.dtype, lengths.dtype, None if weight is None else weight.dtype
+        return torch.from_numpy(np.sqrt(squared)).to(values.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+        if torch.is_grad_enabled():
+            raise RuntimeError(
+                "the shapelet transform has no second derivatives. Leave out create_graph=True."
+            )
+        sigma = np.sqrt(ctx.squared)
+        # The square root has no derivative at 0; 0 is the subgradient that leaves a perfect match be.
+        by_square = as_array(upstream) * (0.5 / np.where(sigma > 0, sigma, np.inf))
+        by_problem = [
+            _gradients(problem, groups, by_square)
+            for problem, groups in zip(ctx.problems, ctx.groups, strict=True)
+        ]
+        values, lengths, squares = (
+            np.concatenate(parts) for parts in zip(*by_problem, strict=True)
+        )
+        weight = ctx.weight
+        if weight is not None:
+            if weight.ndim == 2:
+                own = squares
+            else:
+                own = _outer_products(ctx.plain, ctx.offsets, by_square)
+            if len(weight) == 1:
+                own = own.sum(axis=0, keepdims=True)
+            weight = 2.0 * (weight * own if weight.ndim == 2 else weight @ own)
+        return *(
+            None if grad is None else torch.from_numpy(grad).to(dtype)
+            for grad, dtype in zip((values, lengths, weight), ctx.dtypes, strict=True)
+        ), None, None, None  # fmt: skip
+
+
+def _flags(problems: list[Problem]) -> np.ndarray:
+    return np.concatenate([problem.shapes.level_free for problem in problems])
+
+
+class Group(NamedTuple):
+    """Paths of one sampling and their windows.
+
+    Attributes
+    ----------
+    members : (paths,) array
+        Their positions in the batch.
+    windows : Windows
+    lattice : Lattice
+        The shapelets on their samples.
+    backwards : bool
+        Whether time runs backwards.
+    """
+
+    members: Index
+    windows: Windows
+    lattice: Lattice
+    backwards: bool
+
+
+def _groups(problem: Problem, paths: Paths, offsets: Offsets) -> Iterator[Group]:
+    """Yield the paths of one sampling at a time.
+
+    The last possible windows of regular paths come by themselves, as
+    first windows of mirrored paths.
+    """
+    shapes = problem.shapes
+    start, slope = (np.ascontiguousarray(x[:, problem.chosen]) for x in offsets[:2])
+    for step, members in paths.samplings:
+        index = np.full(start.shape, FREE)
+        windows = Windows(problem.rows, shapes, start, slope, index)
+        if not step:
+            yield Group(members, windows, no_lattice(shapes), backwards=False)
+            continue
+        spans, longest = paths.spans[members, None, None], float(paths.spans[members].max())
+        lattice = lay_on_lattice(shapes, step, longest)
+        sample, inside = np.rint(start[members] / step), shapes.lengths[:, None] < spans
+        on_lattice = (sample * step == start[members]) & inside
+        on_lattice &= sample + lattice.pieces[:, None] < paths.lengths[members, None, None]
+        at_end = (
+            (start[members] == spans - shapes.lengths[:, None]) & (slope[members] == -1) & inside
+        )
+        index[members] = np.where(at_end, SKIP, np.where(on_lattice, sample, FREE))
+        yield Group(members, windows, lattice, backwards=False)
+        if at_end.any():
+            index = np.full(start.shape, SKIP)
+            index[members] = np.where(at_end, 0, SKIP)
+            shapes_back = mirrored(shapes)
+            lattice = lay_on_lattice(shapes_back, step, longest)
+            n_rows = lattice.projection.shape[1]
+            ends = mirrored_ends(problem.rows.values, paths.row_offsets, n_rows)
+            row_offsets = n_rows * np.arange(len(paths) + 1)
+            rows = Rows(problem.rows.knots, ends.reshape(-1, ends.shape[2]), row_offsets)
+            windows = Windows(rows, shapes_back, start, slope, index)
+            yield Group(members, windows, lattice, backwards=True)
+
+
+def _squared(groups: list[Group]) -> Array:
+    """Squared discrepancies, (series, shapelets, candidates)."""
+    out = np.empty(groups[0].windows.start.shape)
+    for members, windows, lattice, _ in groups:
+        some = windows.index[members]
+        if (some >= 0).any():
+            run(partial(_lattice_forward, members, windows, lattice, out), len(members))
+        if (some == FREE).any():
+            run(partial(_free_forward, members, windows, out), len(members))
+    return out
+
+
+@kernel
+def _lattice_forward(members, windows, lattice, out, first, last):
+    """Windows that start at a sample, of paths first..last."""
+    values, difference = windows.rows.values.ravel(), new_difference(lattice)
+    level_free, n_channels = windows.shapes.level_free, windows.shapes.values.shape[2]
+    for member in range(first, last):
+        series = members[member]
+        for k in range(out.shape[1]):
+            pieces, share = lattice.pieces[k], lattice.share[k]
+            projected, weight = lattice.projection[k].ravel(), lattice.weights[k]
+            for candidate in range(out.shape[2]):
+                index = windows.index[series, k, candidate]
+                if index >= 0:
+                    window = values[(windows.rows.row_offsets[series] + index) * n_channels :]
+                    lattice_difference(
+                        window, projected, pieces, share, n_channels, level_free[k], difference
+                    )
+                    out[series, k, candidate] = lattice_squared_norm(
+                        difference, weight, lattice.residual[k], pieces, share, lattice.step
+                    )
+
+
+@kernel
+def _free_forward(members, windows, out, first, last):
+    """All other windows, of paths first..last."""
+    rows, shapes = windows.rows, windows.shapes
+    _, n_knots, n_channels = shapes.values.shape
+    nodes = new_nodes(longest_path(rows.row_offsets) + n_knots + 2, n_channels)
+    for member in range(first, last):
+        series = members[member]
+        begin, end = rows.row_offsets[series], rows.row_offsets[series + 1]
+        knots, path = rows.knots[begin:end], rows.values[begin:end]
+        for k in range(out.shape[1]):
+            for candidate in range(out.shape[2]):
+                if windows.index[series, k, candidate] == FREE:
+                    start = windows.start[series, k, candidate]
+                    n_nodes = lay_window(
+                        knots, path, shapes.values[k], shapes.lengths[k], shapes.level_free[k],
+                        start, nodes,
+                    )  # fmt: skip
+                    out[series, k, candidate] = squared_norm(nodes, n_nodes, shapes.weights[k])
+
+
+def _gradients(
+    problem: Problem, groups: list[Group], upstream: Array
+) -> tuple[Array, Array, Array]:
+    """Gradients of sum(upstream * squared): values (shapelets, channels, knots), lengths, squares."""
+    n_shapelets, n_knots, n_channels = problem.shapes.values.shape
+    own = np.ascontiguousarray(upstream[:, problem.chosen])
+    to_values, to_lengths = np.zeros((n_shapelets, n_knots, n_channels)), np.zeros(n_shapelets)
+    squares = np.zeros((n_shapelets, n_channels))
+    for members, windows, lattice, backwards in groups:
+        sums = Sums(
+            np.zeros((n_shapelets, n_knots - 1, 2, n_channels)),
+            squares,
+            np.zeros((n_shapelets, n_channels)),
+            to_lengths,
+        )
+        some = windows.index[members]
+        if (some >= 0).any():
+            run(partial(_lattice_backward, members, windows, lattice, own, sums), n_shapelets)
+        if (some == FREE).any():
+            run(partial(_free_backward, members, windows, own, sums), n_shapelets)
+        shapes = windows.shapes
+        by_knot = np.zeros((n_shapelets, n_knots, n_channels))
+        by_knot[:, :-1] += sums.moments[:, :, 0]
+        by_knot[:, 1:] += sums.moments[:, :, 1]
+        to_values -= 2.0 * shapes.weights[:, None] * (by_knot[:, ::-1] if backwards else by_knot)
+        # t w' is (j (1 - x) + (j + 1) x) times the rise of the shapelet on its piece j.
+        knot = np.arange(n_knots)[:, None]
+        weighted_time = knot[:-1] * sums.moments[:, :, 0] + knot[1:] * sums.moments[:, :, 1]
+        stretch = (np.diff(shapes.values, axis=1) * weighted_time).sum(axis=1)
+        by_channel = sums.ends + 2.0 / shapes.lengths[:, None] * stretch
+        to_lengths += (shapes.weights * by_channel).sum(axis=1)
+    if problem.matrix is not None:
+        to_values = to_values @ problem.matrix
+    return to_values.transpose(0, 2, 1), to_lengths, squares
+
+
+@kernel
+def _free_backward(members, windows, upstream, sums, first, last):
+    """Add the free windows of shapelets first..last, path after path."""
+    rows, shapes = windows.rows, windows.shapes
+    _, n_knots, n_channels = shapes.values.shape
+    nodes = new_nodes(longest_path(rows.row_offsets) + n_knots + 2, n_channels)
+    for k in range(first, last):
+        weight = shapes.weights[k]
+        for series in members:
+            begin, end = rows.row_offsets[series], rows.row_offsets[series + 1]
+            knots, path = rows.knots[begin:end], rows.values[begin:end]
+            for candidate in range(upstream.shape[2]):
+                g = upstream[series, k, candidate]
+                if g == 0.0 or windows.index[series, k, candidate] != FREE:
+                    continue
+                n_nodes = lay_window(
+                    knots, path, shapes.values[k], shapes.lengths[k], shapes.level_free[k],
+                    windows.start[series, k, candidate], nodes,
+                )  # fmt: skip
+                add_moments(
+                    nodes.time, nodes.segment, nodes.share, nodes.difference, n_nodes, g,
+                    sums.moments[k],
+                )  # fmt: skip
+                add_squares(nodes, n_nodes, g, sums.squares[k])
+                for d in range(n_channels):
+                    sums.ends[k, d] += g * nodes.difference[n_nodes - 1, d] ** 2
+                slope = g * windows.slope[series, k, candidate]
+                if slope != 0.0:
+                    sums.lengths[k] += slope * offset_slope(knots, path, nodes, n_nodes, weight)
+
+
+@kernel
+def _lattice_backward(members, windows, lattice, upstream, sums, first, last):
+    """Add the windows at a sample of shapelets first..last, path after path."""
+    rows, shapes = windows.rows, windows.shapes
+    _, n_knots, n_channels = shapes.values.shape
+    values, own = rows.values.ravel(), new_difference(lattice)
+    for k in range(first, last):
+        pieces, share = lattice.pieces[k], lattice.share[k]
+        projected, size = lattice.projection[k].ravel(), pieces * n_channels
+        sum_upstream, difference, square = 0.0, np.zeros(len(own)), np.zeros(len(own))
+        beyond = lattice.projection[k, pieces] - shapes.values[k, n_knots - 1]
+        for series in members:
+            for candidate in range(upstream.shape[2]):
+                g, index = upstream[series, k, candidate], windows.index[series, k, candidate]
+                if g == 0.0 or index < 0:
+                    continue
+                window = values[(rows.row_offsets[series] + index) * n_channels :]
+                lattice_difference(
+                    window, projected, pieces, share, n_channels, shapes.level_free[k], own
+                )
+                sum_upstream += g
+                _add_lattice_window(own, size, n_channels, g, difference, square)
+                for d in range(n_channels):
+                    end = own[size + d] + beyond[d]
+                    sums.ends[k, d] += g * end * end
+        _add_lattice_sums(shapes, k, lattice, sum_upstream, difference, square, sums)
+
+
+@inner_kernel
+def _add_lattice_window(own, size, n_channels, g, difference, square):
+    """Add one window to the sums of f - Pw at the nodes, and of its squares over pieces of width 3."""
+    following = own[n_channels:]
+    for x in range(size):
+        p, q = own[x], following[x]
+        difference[x] += g * p
+        square[x] += g * (p * p + p * q + q * q)
+    for x in range(size, size + n_channels):
+        difference[x] += g * own[x]
+
+
+@inner_kernel
+def _add_lattice_sums(shapes, k, lattice, sum_upstream, sum_difference, sum_square, sums):
+    """Add the moments of sum g (f - w) = sum g (f - Pw) + (sum g) (Pw - w), and the squares."""
+    _, n_knots, n_channels = shapes.values.shape
+    pieces, length = lattice.pieces[k], shapes.lengths[k]
+    times, path = np.empty(pieces + 1), np.empty((pieces + 1, n_channels))
+    nodes = new_nodes(pieces + n_knots + 2, n_channels)
+    for node in range(pieces + 1):
+        times[node] = lattice.step * node if node < pieces else length
+        for d in range(n_channels):
+            path[node, d] = sum_difference[node * n_channels + d]
+            path[node, d] += sum_upstream * lattice.projection[k, node, d]
+    n_nodes = find_nodes(times, 0.0, length, n_knots, nodes)
+    find_difference(path, sum_upstream * shapes.values[k], nodes, n_nodes)
+    add_moments(
+        nodes.time, nodes.segment, nodes.share, nodes.difference, n_nodes, 1.0, sums.moments[k]
+    )
+    for piece in range(pieces):
+        third = (times[piece + 1] - times[piece]) / 3.0
+        for d in range(n_channels):
+            sums.squares[k, d] += third * sum_square[piece * n_channels + d]
+    for d in range(n_channels):
+        sums.squares[k, d] += sum_upstream * lattice.residual[k, d]
+
+
+def _outer_products(problem: Problem, offsets: Offsets, upstream: Array) -> Array:
+    """Sum over windows of upstream * int r r^T, (shapelets, channels, channels)."""
+    n_channels = problem.rows.values.shape[1]
+    out = np.zeros((len(problem.shapes.lengths), n_channels, n_channels))
+    run(partial(_outer, problem.rows, problem.shapes, offsets.start, upstream, out), len(out))
+    return out
+
+
+@kernel
+def _outer(rows, shapes, starts, upstream, out, first, last):
+    _, n_knots, n_channels = shapes.values.shape
+    nodes = new_nodes(longest_path(rows.row_offsets) + n_knots + 2, n_channels)
+    for k in range(first, last):
+        for series in range(len(starts)):
+            begin, end = rows.row_offsets[series], rows.row_offsets[series + 1]
+            for candidate in range(starts.shape[2]):
+                n_nodes = lay_window(
+                    rows.knots[begin:end], rows.values[begin:end], shapes.values[k],
+                    shapes.lengths[k], shapes.level_free[k], starts[series, k, candidate], nodes,
+                )  # fmt: skip
+                for node in range(n_nodes - 1):
+                    sixth = upstream[series, k, candidate] / 6.0
+                    sixth *= nodes.time[node + 1] - nodes.time[node]
+                    p, q = nodes.difference[node], nodes.difference[node + 1]
+                    for one in range(n_channels):
+                        at_p, at_q = (
+                            sixth * (2.0 * p[one] + q[one]),
+                            sixth * (p[one] + 2.0 * q[one]),
+                        )
+                        for two in range(n_channels):
+                            out[k, one, two] += at_p * p[two] + at_q * q[two]

@@ -1,0 +1,190 @@
+"""Windows on a sampling lattice: regularly sampled paths, offsets at a sample.
+
+All windows of one shapelet then share their nodes: the samples in the window, and where it ends between
+two samples. Let V be the piecewise-linear functions on these nodes and Pw the L2 projection of the
+shapelet w onto V. The path f lies in V, so
+
+    int |f - w|^2 = int |f - Pw|^2 + int |w - Pw|^2,
+
+two sums of squares, no cancellation, and the second belongs to the shapelet alone. What remains for
+each window is a pass over its samples. Constants lie in V, so ignoring the level changes nothing here.
+
+`l2_union` is the obvious twin.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels import inner_kernel, kernel, run
+from ..paths import Array, Index
+from .l2_problem import Shapes
+from .l2_union import add_moments, add_squares, find_difference, find_nodes, new_nodes
+
+ROUNDING = 1e-12  # relative: a length that exceeds n steps by less has n pieces
+
+
+class Lattice(NamedTuple):
+    """Shapelets laid on a lattice of samples.
+
+    Attributes
+    ----------
+    step : float
+    pieces : (shapelets,) array
+        Pieces of a window: whole steps, then a last one.
+    share : (shapelets,) array
+        How much of a step the last piece is.
+    hats : (shapelets, nodes, channels) array
+        Integrals of the shapelet against the hat functions of the nodes.
+    projection : (shapelets, nodes, channels) array
+        Pw at the nodes.
+    residual : (shapelets, channels) array
+        int (w - Pw)^2.
+    weights : (shapelets, nodes * channels) array
+        Weights of the channels, once for each node.
+    """
+
+    step: float
+    pieces: Index
+    share: Array
+    hats: Array
+    projection: Array
+    residual: Array
+    weights: Array
+
+
+def lay_on_lattice(shapes: Shapes, step: float, longest_span: float) -> Lattice:
+    """Project shapelets. One longer than every path has no window here: it is cut off."""
+    lengths = np.minimum(shapes.lengths, longest_span)
+    n_steps = lengths / step
+    pieces = np.maximum(np.ceil(n_steps - ROUNDING * np.maximum(n_steps, 1.0)), 1.0).astype(
+        np.int64
+    )
+    n_shapelets, _, n_channels = shapes.values.shape
+    n_nodes = int(pieces.max()) + 1
+    hats, projection = np.zeros((2, n_shapelets, n_nodes, n_channels))
+    residual, weights = np.zeros((n_shapelets, n_channels)), np.tile(shapes.weights, n_nodes)
+    lattice = Lattice(step, pieces, n_steps - (pieces - 1), hats, projection, residual, weights)
+    shapes = shapes._replace(lengths=lengths)
+    run(lambda first, last: _lay_on_lattice(first, last, shapes, lattice), n_shapelets)
+    return lattice
+
+
+def mirrored(shapes: Shapes) -> Shapes:
+    """The shapelets backwards in time, in which a window at a path's end is one at its start."""
+    return shapes._replace(values=np.ascontiguousarray(shapes.values[:, ::-1]))
+
+
+def mirrored_ends(values: Array, row_offsets: Index, n_rows: int) -> Array:
+    """The last rows of paths, the last one first, (series, rows, channels)."""
+    row = row_offsets[1:, None] - 1 - np.arange(n_rows)
+    return values[np.maximum(row, row_offsets[:-1, None])]
+
+
+def no_lattice(shapes: Shapes) -> Lattice:
+    """What stands in for a lattice where paths are irregular."""
+    n_shapelets, _, n_channels = shapes.values.shape
+    return Lattice(
+        1.0,
+        np.ones(n_shapelets, np.int64),
+        np.ones(n_shapelets),
+        np.zeros((n_shapelets, 1, n_channels)),
+        np.zeros((n_shapelets, 1, n_channels)),
+        np.zeros((n_shapelets, n_channels)),
+        shapes.weights,
+    )
+
+
+@kernel
+def _lay_on_lattice(first, last, shapes, lattice):
+    _, n_knots, n_channels = shapes.values.shape
+    size = lattice.projection.shape[1]
+    nodes, times = new_nodes(size + n_knots + 2, n_channels), np.empty(size)
+    for k in range(first, last):
+        pieces = lattice.pieces[k]
+        for node in range(pieces):
+            times[node] = lattice.step * node
+        times[pieces] = shapes.lengths[k]
+        own, projected = times[: pieces + 1], lattice.projection[k, : pieces + 1]
+        n_nodes = find_nodes(own, 0.0, shapes.lengths[k], n_knots, nodes)
+        # The projection is still 0, so this is int w against the hats.
+        find_difference(projected, shapes.values[k], nodes, n_nodes)
+        cells = np.zeros((pieces, 2, n_channels))
+        add_moments(nodes.time, nodes.row, nodes.part, nodes.difference, n_nodes, -1.0, cells)
+        for piece in range(pieces):
+            for d in range(n_channels):
+                lattice.hats[k, piece, d] += cells[piece, 0, d]
+                lattice.hats[k, piece + 1, d] += cells[piece, 1, d]
+        solve_mass(own, lattice.hats[k], projected)
+        find_difference(projected, shapes.values[k], nodes, n_nodes)
+        add_squares(nodes, n_nodes, 1.0, lattice.residual[k])
+
+
+@inner_kernel
+def solve_mass(times, hats, out):
+    """Solve for the function with these integrals against hats; the mass matrix is tridiagonal."""
+    last, n_channels, before, pivot = len(times) - 1, hats.shape[1], 0.0, 1.0
+    ratio = np.empty(len(times))
+    for node in range(last + 1):
+        after = times[node + 1] - times[node] if node < last else 0.0
+        coupling = before / 6.0
+        pivot = (before + after) / 3.0 - (coupling * ratio[node - 1] if node > 0 else 0.0)
+        ratio[node], before = after / 6.0 / pivot, after
+        for d in range(n_channels):
+            carried = coupling * out[node - 1, d] if node > 0 else 0.0
+            out[node, d] = (hats[node, d] - carried) / pivot
+    for node in range(last - 1, -1, -1):
+        for d in range(n_channels):
+            out[node, d] -= ratio[node] * out[node + 1, d]
+
+
+@inner_kernel
+def new_difference(lattice):
+    """Room for the differences of a window on the lattice."""
+    return np.empty(lattice.projection[0].size + lattice.residual.shape[1])
+
+
+# The following see a window of one path and shapelet, flat: (nodes * channels) numbers. They take its
+# arrays one by one: to pass all of a lattice would take longer than the work.
+
+
+@inner_kernel
+def lattice_difference(window, projected, pieces, share, n_channels, level_free, out):
+    """Write path minus projected shapelet at the nodes; out needs room for one more node."""
+    size = pieces * n_channels
+    for x in range(size):
+        out[x] = window[x] - projected[x]
+    last, f, g = out[size:], window[size - n_channels :], window[size:]
+    for d in range(n_channels):
+        last[d] = f[d] + share * (g[d] - f[d]) - projected[size + d]
+    if level_free:
+        before, mean = out[size - n_channels :], out[size + n_channels :]
+        for d in range(n_channels):
+            mean[d] = -0.5 * out[d] + 0.5 * ((share - 2.0) * last[d] + (share - 1.0) * before[d])
+        for node in range(pieces + 1):
+            p = out[node * n_channels :]
+            for d in range(n_channels):
+                mean[d] += p[d]
+        for d in range(n_channels):
+            mean[d] /= pieces - 1 + share
+        for node in range(pieces + 1):
+            p = out[node * n_channels :]
+            for d in range(n_channels):
+                p[d] -= mean[d]
+
+
+@inner_kernel
+def lattice_squared_norm(difference, weight, residual, pieces, share, step):
+    """Integral of the weighted squared difference of path and shapelet."""
+    n_channels = len(residual)
+    following, whole, edge, rest = difference[n_channels:], 0.0, 0.0, 0.0
+    for x in range((pieces - 1) * n_channels):
+        p, q = difference[x], following[x]
+        whole += weight[x] * (p * p + p * q + q * q)
+    last, end = difference[(pieces - 1) * n_channels :], difference[pieces * n_channels :]
+    for d in range(n_channels):
+        edge += weight[d] * (last[d] * last[d] + last[d] * end[d] + end[d] * end[d])
+        rest += weight[d] * residual[d]
+    return (whole + share * edge) * step / 3.0 + rest

@@ -1,0 +1,192 @@
+"""Any window against any shapelet: walk the union of their knots.
+
+Between neighbouring knots of the union both the path and the shapelet are straight, and so is their
+difference. If it goes from p to q in a time h, then int |p..q|^2 = h/3 (p^2 + p q + q^2) exactly, a sum
+without cancellation however close the match.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels import inner_kernel
+from ..paths import Array, Index
+
+
+class Nodes(NamedTuple):
+    """The union of knots of a path and a shapelet over a window, in arrays to be written on.
+
+    Attributes
+    ----------
+    time : (nodes,) array
+        Since the window's start.
+    row, part : (nodes,) arrays
+        A node lies a share ``part`` of the way from the path's row ``row`` to the next one.
+    segment, share : (nodes,) arrays
+        It lies a share ``share`` of the way through the shapelet's piece ``segment``.
+    difference : (nodes, channels) array
+        Path minus shapelet, less its mean over the window if the shapelet is level-free.
+    mean : (channels,) array
+        That mean.
+    """
+
+    time: Array
+    row: Index
+    part: Array
+    segment: Index
+    share: Array
+    difference: Array
+    mean: Array
+
+
+@inner_kernel
+def longest_path(row_offsets):
+    """Most rows that a path has."""
+    longest = 0
+    for series in range(len(row_offsets) - 1):
+        longest = max(longest, row_offsets[series + 1] - row_offsets[series])
+    return longest
+
+
+@inner_kernel
+def new_nodes(size, n_channels):
+    """Room for the nodes of a window."""
+    return Nodes(
+        np.empty(size), np.empty(size, np.int64), np.empty(size), np.empty(size, np.int64),
+        np.empty(size), np.empty((size, n_channels)), np.empty(n_channels),
+    )  # fmt: skip
+
+
+@inner_kernel
+def find_nodes(knots, start, length, n_knots, nodes):
+    """Write the nodes of the window [start, start + length]; returns their number.
+
+    Places at a knot of the path or of the shapelet are exact, so that steep slopes do no harm.
+    """
+    last = len(knots) - 1
+    row = min(max(np.searchsorted(knots, start, side="right") - 1, 0), last)
+    spacing = length / (n_knots - 1)
+    nodes.time[0], nodes.row[0], nodes.part[0] = 0.0, row, 0.0
+    nodes.segment[0], nodes.share[0] = 0, 0.0
+    if row < last:
+        nodes.part[0] = (start - knots[row]) / (knots[row + 1] - knots[row])
+    node, segment = 1, 0
+    while segment < n_knots - 1:
+        next_knot = length if segment == n_knots - 2 else (segment + 1) * spacing
+        arrival = knots[row + 1] - start if row < last else np.inf
+        part = 0.0
+        if arrival < next_knot:
+            row += 1
+            nodes.time[node], nodes.segment[node] = arrival, segment
+            nodes.share[node] = (arrival - segment * spacing) / spacing
+        else:
+            segment += 1
+            nodes.time[node], nodes.segment[node] = next_knot, min(segment, n_knots - 2)
+            nodes.share[node] = 1.0 if segment == n_knots - 1 else 0.0
+            if arrival == next_knot:
+                row += 1
+            elif row < last:
+                part = (next_knot - (knots[row] - start)) / (knots[row + 1] - knots[row])
+        nodes.row[node], nodes.part[node] = row, part
+        node += 1
+    return node
+
+
+@inner_kernel
+def find_difference(path, shapelet, nodes, n_nodes):
+    """Write the difference of a path (rows, channels) and a shapelet (knots, channels) at the nodes."""
+    last, n_channels = len(path) - 1, path.shape[1]
+    for node in range(n_nodes):
+        f, g = path[nodes.row[node]], path[min(nodes.row[node] + 1, last)]
+        w, v = shapelet[nodes.segment[node]], shapelet[nodes.segment[node] + 1]
+        part, share, out = nodes.part[node], nodes.share[node], nodes.difference[node]
+        for d in range(n_channels):
+            out[d] = f[d] + part * (g[d] - f[d]) - (w[d] + share * (v[d] - w[d]))
+
+
+@inner_kernel
+def subtract_mean(nodes, n_nodes):
+    """Take its mean over the window off the difference."""
+    mean = nodes.mean
+    for d in range(len(mean)):
+        mean[d] = 0.0
+    for node in range(n_nodes - 1):
+        half = 0.5 * (nodes.time[node + 1] - nodes.time[node]) / nodes.time[n_nodes - 1]
+        p, q = nodes.difference[node], nodes.difference[node + 1]
+        for d in range(len(mean)):
+            mean[d] += half * (p[d] + q[d])
+    for node in range(n_nodes):
+        out = nodes.difference[node]
+        for d in range(len(mean)):
+            out[d] -= mean[d]
+
+
+@inner_kernel
+def lay_window(knots, path, shapelet, length, level_free, start, nodes):
+    """Nodes of a shapelet laid over a path at ``start``, and the difference there; their number."""
+    n_nodes = find_nodes(knots, start, length, len(shapelet), nodes)
+    find_difference(path, shapelet, nodes, n_nodes)
+    if level_free:
+        subtract_mean(nodes, n_nodes)
+    return n_nodes
+
+
+@inner_kernel
+def squared_norm(nodes, n_nodes, weight):
+    """Integral of the weighted squared difference."""
+    total = 0.0
+    for node in range(n_nodes - 1):
+        p, q = nodes.difference[node], nodes.difference[node + 1]
+        energy = 0.0
+        for d in range(len(weight)):
+            energy += weight[d] * (p[d] * p[d] + p[d] * q[d] + q[d] * q[d])
+        total += energy * (nodes.time[node + 1] - nodes.time[node])
+    return total / 3.0
+
+
+@inner_kernel
+def offset_slope(knots, path, nodes, n_nodes, weight):
+    """Derivative of the integral by the window's start: 2 int r f', r the difference."""
+    last, total = len(knots) - 1, 0.0
+    for node in range(n_nodes - 1):
+        row = nodes.row[node]
+        if row == last:
+            break
+        p, q, f, g = nodes.difference[node], nodes.difference[node + 1], path[row], path[row + 1]
+        work = 0.0
+        for d in range(len(weight)):
+            work += weight[d] * (p[d] + q[d]) * (g[d] - f[d])
+        total += work * (nodes.time[node + 1] - nodes.time[node]) / (knots[row + 1] - knots[row])
+    return total
+
+
+@inner_kernel
+def add_moments(time, cell, share, values, n_nodes, factor, moments):
+    """Add factor * int f (1 - x) and factor * int f x over each cell to moments (cells, 2, channels).
+
+    The function f runs in straight lines between its ``values`` at the nodes; node i lies a share x of
+    the way through a cell.
+    """
+    for node in range(n_nodes - 1):
+        sixth = factor * (time[node + 1] - time[node]) / 6.0
+        own = cell[node]
+        left = share[node]
+        right = share[node + 1] if cell[node + 1] == own else 1.0
+        p, q = values[node], values[node + 1]
+        falling, rising = moments[own, 0], moments[own, 1]
+        for d in range(len(p)):
+            at_p, at_q = sixth * (2.0 * p[d] + q[d]), sixth * (p[d] + 2.0 * q[d])
+            falling[d] += (1.0 - left) * at_p + (1.0 - right) * at_q
+            rising[d] += left * at_p + right * at_q
+
+
+@inner_kernel
+def add_squares(nodes, n_nodes, factor, squares):
+    """Add factor * int r^2 for each channel."""
+    for node in range(n_nodes - 1):
+        third = factor * (nodes.time[node + 1] - nodes.time[node]) / 3.0
+        p, q = nodes.difference[node], nodes.difference[node + 1]
+        for d in range(len(squares)):
+            squares[d] += third * (p[d] * p[d] + p[d] * q[d] + q[d] * q[d])

@@ -1,0 +1,196 @@
+"""Compiled kernels, and the threads they run on.
+
+Kernels release the GIL, so plain threads suffice: no numba threading layer, which would not survive a
+second caller or a fork. The number of threads is `torch.get_num_threads()`, the one knob users already
+know, unless `threads` says otherwise.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from functools import cache
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import torch
+from numba import config, njit
+from torch import Tensor
+
+CHUNKS_PER_THREAD = 6  # enough that threads end at about the same time
+# Sums may be reordered and vectorised; NaN and infinity keep their meaning.
+FAST_MATH = {"contract", "reassoc", "nsz", "arcp"}
+
+
+@cache
+def _cache_folder() -> str:
+    """Folder for compiled code, "" if none can be written.
+
+    It is named by a digest of the kernels' sources: numba itself recompiles a kernel whose own file has
+    changed, but not one that calls a kernel of another file.
+    """
+    here = Path(__file__).parent
+    digest = hashlib.sha256()
+    for file in sorted(here.rglob("*.py")):
+        source = file.read_bytes()
+        if b"kernel\ndef " in source:
+            digest.update(source)
+    name = f"kernels-{digest.hexdigest()[:16]}"
+    for parent in (here / "__pycache__", Path("~/.cache/genshapelets")):
+        with suppress(OSError, RuntimeError):  # not writable; no home
+            folder = parent.expanduser() / name
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                return str(folder)
+    return ""
+
+
+def kernel(function: Callable, **options: Any) -> Any:
+    """Compile a function when it is first called, and keep the result on disk if possible."""
+    folder, before = config.CACHE_DIR or _cache_folder(), config.CACHE_DIR
+    config.CACHE_DIR = folder
+    try:
+        return njit(nogil=True, cache=bool(folder), fastmath=FAST_MATH, **options)(function)
+    finally:
+        config.CACHE_DIR = before
+
+
+def inner_kernel(function: Callable) -> Any:
+    """Compile a function that only kernels call: without a way in from Python it compiles faster."""
+    return kernel(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+# Threads
+
+_n_threads: ContextVar[int | None] = ContextVar("n_threads", default=None)
+
+
+class _OneTorchThread(threading.local):
+    """Holds torch to one thread in the calling thread, while kernels and threads of ours are at work.
+
+    Torch's own threads would go on spinning after each operation and take the processors from ours.
+    Several threads may be inside at once; each ends with the number that the first of them found.
+    """
+
+    lock, n_inside, before = threading.Lock(), 0, 1
+    depth = 0  # of this thread
+
+    def n_outside(self) -> int:
+        """Torch's threads, were it not held to one."""
+        return _OneTorchThread.before if self.depth else torch.get_num_threads()
+
+    def __enter__(self) -> None:
+        self.depth += 1
+        if self.depth > 1:
+            return
+        cls = _OneTorchThread
+        with cls.lock:
+            if cls.n_inside == 0:
+                cls.before = torch.get_num_threads()
+            cls.n_inside += 1
+            torch.set_num_threads(1)
+
+    def __exit__(self, *_: object) -> None:
+        self.depth -= 1
+        if self.depth:
+            return
+        cls = _OneTorchThread
+        with cls.lock:
+            cls.n_inside -= 1
+            torch.set_num_threads(cls.before)
+
+
+one_torch_thread = _OneTorchThread()
+
+
+@contextmanager
+def threads(n_threads: int) -> Iterator[None]:
+    """Give our kernels this many threads, and torch a single one."""
+    token = _n_threads.set(n_threads)
+    try:
+        with one_torch_thread:
+            yield
+    finally:
+        _n_threads.reset(token)
+
+
+@cache
+def _pool(n_threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n_threads, "genshapelets")
+
+
+def run(task: Callable[[int, int], object], n_items: int, chunk: int | None = None) -> None:
+    """Call ``task(first, last)`` on chunks of the items, in as many threads as allowed.
+
+    Items may be worked on at the same time, so each must write only to its own part of the output, and
+    must not depend on how the items are divided. Without a size of the chunks, they are as large as it
+    takes to keep all threads busy.
+    """
+    n_threads = _n_threads.get() or one_torch_thread.n_outside()
+    if chunk is None:
+        chunk = n_items if n_threads == 1 else -(-n_items // (CHUNKS_PER_THREAD * n_threads))
+    chunks = deque((i, min(i + chunk, n_items)) for i in range(0, n_items, max(chunk, 1)))
+    n_threads = min(n_threads, len(chunks))
+
+    def work() -> None:
+        while chunks:
+            try:
+                first, last = chunks.popleft()
+            except IndexError:  # another thread took the last one
+                return
+            try:
+                task(first, last)
+            except BaseException:
+                chunks.clear()
+                raise
+
+    def help_out() -> None:
+        torch.set_num_threads(1)
+        work()
+
+    with one_torch_thread:
+        helpers = [_pool(n_threads - 1).submit(help_out) for _ in range(n_threads - 1)]
+        try:
+            work()
+        finally:
+            for helper in helpers:
+                helper.exception()  # wait for all, whatever happens
+        for helper in helpers:
+            helper.result()
+
+
+class _Scratch(threading.local):
+    def __init__(self) -> None:
+        self.tensors: dict[str, Tensor] = {}
+
+
+_scratch = _Scratch()
+
+
+def scratch(name: str, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+    """Tensor to write on, this thread's own until it asks for the same name again.
+
+    It is kept from call to call: fresh memory may take longer to get than to fill.
+    """
+    size = prod(shape)
+    if name not in _scratch.tensors or len(_scratch.tensors[name]) < size:
+        _scratch.tensors[name] = torch.empty(size, dtype=dtype)
+    return _scratch.tensors[name][:size].view(shape)
+
+
+def _after_fork() -> None:
+    """A child has none of its parent's threads, and locks may be held by them."""
+    _pool.cache_clear()
+    _OneTorchThread.lock, _OneTorchThread.n_inside = threading.Lock(), 0
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_after_fork)

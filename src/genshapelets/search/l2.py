@@ -1,0 +1,401 @@
+r"""Search for the L2 discrepancy: scan a lattice of offsets in float32, settle what is close in float64.
+
+On a lattice of step h, with f a path in straight lines between its values on the lattice,
+
+    int |A(f(s+t) - w(t))|^2 dt = int |A f|^2 - 2 sum_r f(s + r h) . v_r + constant,
+
+taps v_r = int A^T A w hat_r, the same for every offset s on the lattice. Both terms are correlations, of
+the path's values and of its energies over the lattice's cells, and made together by FFT, of paths less
+their centre c and shapelets less their mean m. What the level adds, 2 int A f . A (c - m), comes after;
+a level-free discrepancy subtracts |int A f|^2 / S instead.
+
+On a regularly sampled path the lattice is its samples, and what the scan leaves within its rounding is
+decided by the exact evaluation. An irregular path is scanned by its L2 projection on a finer lattice;
+the best few local minima are then followed on the true path to the minimum over continuous offsets.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from scipy.fft import next_fast_len
+from scipy.linalg import solveh_banded
+from torch import Tensor
+
+from ..discrepancies import Discrepancy, L2Discrepancy
+from ..evaluation.l2_lattice import Lattice, lay_on_lattice, mirrored, mirrored_ends
+from ..evaluation.l2_problem import Problem, Shapes, pose
+from ..kernels import one_torch_thread, run, scratch
+from ..offsets import Offsets
+from ..paths import Array, Index, Paths
+from .l2_exact import certify_paths
+from .l2_scan import Costs, Exact, Found, Scanned, resample, search_minima, search_samples
+
+CHUNK_ELEMENTS = 2**19  # float32 numbers of the costs of one chunk of paths: 2 MB
+TOLERANCE = 4 * 2.0**-24  # of the energies that the scan adds up: its rounding
+POINTS_PER_GAP = 2.5  # at least, on the lattice of an irregular path
+RESAMPLE_CHUNK = 64
+BEYOND = 3  # points of a lattice beyond the longest path
+N_MEDIAN = 9  # observations whose median is a path's centre
+
+
+class LatticePaths(NamedTuple):
+    """Paths of one step on their lattice, in float32.
+
+    Attributes
+    ----------
+    step : float
+    regular : bool
+        Whether the lattice is the paths' own sampling.
+    members : (paths,) array
+        Their positions in the batch.
+    n_rows : (paths,) array
+        Lattice points of each.
+    values : (paths, channels, points) tensor
+        Less the centre; the last one repeated beyond a path's end.
+    unresolved : (paths, channels, points - 1) tensor
+        int f^2 over the cell after each point that the values do not see; empty if regular.
+    """
+
+    step: float
+    regular: bool
+    members: Index
+    n_rows: Index
+    values: Tensor
+    unresolved: Tensor
+
+
+class Lattices(NamedTuple):
+    """All paths of a batch on lattices, and the centres (series, channels) of the paths."""
+
+    groups: list[LatticePaths]
+    centre: Array
+
+    def __getitem__(self, chosen: Index) -> Lattices:  # type: ignore[override]
+        """Choose paths."""
+        place = np.full(len(self.centre), -1)
+        groups = []
+        for group in self.groups:
+            place[:] = -1
+            place[group.members] = np.arange(len(group.members))
+            members = np.flatnonzero(place[chosen] >= 0)
+            if len(members):
+                own = place[chosen][members]
+                n_rows = group.n_rows[own]
+                points = _n_points(n_rows)
+                groups.append(
+                    group._replace(
+                        members=members,
+                        n_rows=n_rows,
+                        values=group.values[own, :, :points],
+                        unresolved=group.unresolved[own, :, : points - 1],
+                    )
+                )
+        return Lattices(groups, self.centre[chosen])
+
+
+# What float32, or a square, cannot hold becomes infinite or NaN, and is settled in float64.
+_LET_OVERFLOW = np.errstate(over="ignore", invalid="ignore", divide="ignore")
+
+
+@_LET_OVERFLOW
+def lay_paths(paths: Paths) -> Lattices:
+    """Lay paths on lattices, those of one step together.
+
+    An irregular path gets a power of two as its step, so that it does not depend on the batch.
+    """
+    place = (paths.lengths[:, None] - 1) * np.arange(N_MEDIAN) // (N_MEDIAN - 1)
+    # A median of a few: a mean would be moved by one wild observation.
+    centre = np.median(paths.values[paths.row_offsets[:-1, None] + place], axis=1)
+    gap = paths.spans / np.maximum(paths.lengths - 1, 1)
+    step = np.where(paths.spans > 0, np.exp2(np.floor(np.log2(gap / POINTS_PER_GAP))), 1.0)
+    step = np.where(paths.step > 0, paths.step, step)
+    groups = []
+    for regular in (True, False):
+        some = np.flatnonzero((paths.step > 0) == regular)
+        for h in np.unique(step[some]):
+            members = some[step[some] == h]
+            groups.append(_lay_group(paths, centre, float(h), regular, members))
+    return Lattices(groups, centre)
+
+
+def _n_points(n_rows: Index) -> int:
+    """Points for paths of so many rows: one more than a length that FFT likes."""
+    return next_fast_len(int(n_rows.max()) + BEYOND - 1, real=True) + 1
+
+
+def _lay_group(
+    paths: Paths, centre: Array, step: float, regular: bool, members: Index
+) -> LatticePaths:
+    n_rows = np.ceil(paths.spans[members] / step - 1e-9).astype(np.int64) + 1
+    if regular:
+        n_rows = paths.lengths[members]
+    points = _n_points(n_rows)
+    values = np.empty((len(members), paths.n_channels, points), np.float32)
+    unresolved = np.empty(
+        (len(members), paths.n_channels, 0 if regular else points - 1), np.float32
+    )
+    for first in range(0, len(members), RESAMPLE_CHUNK):
+        chunk = slice(first, first + RESAMPLE_CHUNK)
+        own = members[chunk]
+        if regular:
+            row = np.minimum(np.arange(points), n_rows[chunk, None] - 1)
+            rows = paths.values[paths.row_offsets[own, None] + row] - centre[own, None]
+            values[chunk] = rows.transpose(0, 2, 1)
+        else:
+            values[chunk], unresolved[chunk] = _project(paths[own], centre[own], step, points)
+    return LatticePaths(
+        step, regular, members, n_rows, torch.from_numpy(values), torch.from_numpy(unresolved)
+    )
+
+
+def _project(paths: Paths, centre: Array, step: float, points: int) -> tuple[Array, Array]:
+    """L2 projection of paths on the hat functions of a lattice, and the energy that it misses."""
+    n_series, n_channels = len(paths), paths.n_channels
+    hats = np.zeros((n_series, points, n_channels))
+    energy = np.zeros((n_series, points - 1, n_channels))
+    rows = paths.values - np.repeat(centre, paths.lengths, axis=0)
+    run(
+        lambda first, last: resample(
+            first, last, paths.knots, rows, paths.row_offsets, step, hats, energy
+        ),
+        n_series,
+        16,
+    )
+    mass = np.array([np.full(points, step / 6), np.full(points, 2 * step / 3)])
+    mass[1, 0] = mass[1, -1] = step / 3
+    values = solveh_banded(mass, hats.transpose(1, 0, 2).reshape(points, -1), check_finite=False)
+    values = values.reshape(points, n_series, n_channels).transpose(1, 2, 0)
+    p, q = values[:, :, :-1], values[:, :, 1:]
+    return values, energy.transpose(0, 2, 1) - step / 3 * (p * p + p * q + q * q)
+
+
+@_LET_OVERFLOW
+def search_l2(
+    discrepancy: Discrepancy,
+    paths: Paths,
+    values: Tensor,
+    lengths: Tensor,
+    search: str,
+    n_best: int,
+) -> Offsets | None:
+    """Best offsets: see `genshapelets.search.best_offsets`.
+
+    The grid on irregular paths, which is there to be compared with, is left to the generic search.
+    """
+    assert isinstance(discrepancy, L2Discrepancy)
+    if search == "grid" and not (paths.step[paths.lengths > 1] > 0).all():
+        return None
+    with one_torch_thread:
+        return _search(discrepancy, paths, values, lengths, search, n_best)
+
+
+def _search(
+    discrepancy: L2Discrepancy,
+    paths: Paths,
+    values: Tensor,
+    lengths: Tensor,
+    search: str,
+    n_best: int,
+) -> Offsets:
+    lattices = paths.prepared(lay_paths)
+    shape = (len(paths), len(values), n_best)
+    found = Found(np.zeros(shape), np.zeros(shape), np.ones(shape[:2], np.int64))
+    for problem in pose(discrepancy, paths, values, lengths):
+        shapes = problem.shapes
+        own = Found(*(np.ascontiguousarray(x[:, problem.chosen]) for x in found))  # type: ignore[arg-type]
+        room = paths.spans[:, None] - shapes.lengths
+        shared = problem.matrix is not None or len(shapes.lengths) == 1
+        shared = shared or discrepancy.n_shapelets is None
+        for group in lattices.groups:
+            if group.n_rows.max() > 1:
+                refined = search in ("refined", "exact") or not group.regular
+                _search_group(problem, group, lattices.centre, room, shared, refined, own)
+        if search == "exact":
+            run(
+                lambda first, last: certify_paths(first, last, problem.rows, shapes, room, own),  # noqa: B023
+                len(paths),
+            )
+        for whole, part in zip(found, own, strict=True):
+            whole[:, problem.chosen] = part
+    return Offsets(*found, "exact" if search == "exact" else "lattice")
+
+
+class _Scan(NamedTuple):
+    """Shapelets on a lattice.
+
+    Apart from the level, a cost is linear in the features of a path (`_features`), and so their
+    correlation with taps.
+
+    Attributes
+    ----------
+    weights : (shapelets or 1, channels) tensor
+        Weights of the channels; one row if all share a metric.
+    spectra : (frequencies, features, shapelets) tensor
+        Of the taps of windows that begin at a point.
+    end_taps : (features * points, shapelets) tensor
+        Of the last possible window, backwards; empty if paths are irregular.
+    """
+
+    weights: Tensor
+    spectra: Tensor
+    end_taps: Tensor
+
+
+def _prepare(
+    shapes: Shapes,
+    level: Array,
+    lattice: Lattice,
+    backwards: Lattice | None,
+    shared: bool,
+    period: int,
+) -> _Scan:
+    """Prepare a scan; ``level`` (shapelets, channels) is taken off the shapelets."""
+    weights = torch.from_numpy(shapes.weights).float()
+    own = torch.ones(1, 1) if shared else weights  # of the energies
+    values, cells, squares = _taps(lattice, weights, level)
+    spectra = [torch.fft.rfft(x, period).conj().permute(2, 1, 0) for x in (values, cells, squares)]
+    spectra[1:] = [x * own.T for x in spectra[1:]]
+    end_taps = weights[:0]
+    if backwards is not None:
+        values, cells, squares = _taps(backwards, weights, level)
+        end_taps = torch.cat([values, own[..., None] * cells, own[..., None] * squares], dim=1)
+    return _Scan(
+        weights[:1] if shared else weights,
+        torch.cat(spectra, dim=1),
+        end_taps.flatten(1).T.contiguous(),
+    )
+
+
+def _taps(lattice: Lattice, weights: Tensor, level: Array) -> tuple[Tensor, Tensor, Tensor]:
+    """Taps (shapelets, channels or 1, points) for values, energies of cells and squares.
+
+    A window's last node lies between two points, a share z of the way. Over that share of a cell the
+    energy is that of the cubic with the cell's energy and, as slopes, the squares at its ends.
+    """
+    k, last, step, z = np.arange(len(level)), lattice.pieces, lattice.step, lattice.share
+    point = np.arange(lattice.hats.shape[1])
+    cells, squares = np.zeros((2, len(k), len(point)))
+    cells[point < last[:, None] - 1] = step / 3
+    cells[k, last - 1] = step / 3 * z * z * (3.0 - 2.0 * z)
+    squares[k, last - 1] = step * z * (1.0 - z) ** 2
+    squares[k, last] = step * z * z * (z - 1.0)
+    # The integrals of the hats themselves, for the level.
+    width = np.where(point < last[:, None], step, 0.0)
+    width[:, 0] = step / 2
+    width[k, last] = step * z / 2
+    width[k, last - 1] -= step * (1.0 - z) / 2
+    values = lattice.hats - width[:, :, None] * level[:, None]
+    at_last = values[k, last]
+    values[k, last - 1] += (1.0 - z)[:, None] * at_last
+    values[k, last] = z[:, None] * at_last
+    of_values = torch.from_numpy(values).float().transpose(1, 2) * (-2.0 * weights[..., None])
+    of_cells, of_squares = (torch.from_numpy(x).float()[:, None] for x in (cells, squares))
+    return of_values, of_cells, of_squares
+
+
+def _features(x: Tensor, weights: Tensor) -> Tensor:
+    """Values x at points, 3/h times the energy of the cell after each, and the square at each.
+
+    From (paths, channels, points + 1) values; (paths, features, points). If all shapelets share a metric
+    the energies are summed over channels.
+    """
+    x, following = x[:, :, :-1], x[:, :, 1:]
+    square = x * x
+    cell = (x * following).add_(square).addcmul_(following, following)
+    if len(weights) == 1:
+        cell, square = weights @ cell, weights @ square
+    return torch.cat([x, cell, square], dim=1)
+
+
+def _costs(scan: _Scan, group: LatticePaths, tolerance: Array, period: int, part: slice) -> Costs:
+    """Costs of windows of some of the paths, apart from their level.
+
+    ``tolerance`` (paths, shapelets) is without what depends on the energy of the paths.
+    """
+    x, h, n_rows = group.values[part], group.step, group.n_rows[part]
+    features = _features(x, scan.weights)
+    n_channels, shared = x.shape[1], len(scan.weights) == 1
+    cells = features[:, n_channels : n_channels + (1 if shared else n_channels)]
+    if not group.regular:
+        unresolved = group.unresolved[part]
+        cells += 3 / h * (scan.weights @ unresolved if shared else unresolved)
+    energy = h / 3 * cells.sum(dim=2)
+    if not shared:
+        energy = energy @ scan.weights.T
+    # Circular: a window that would wrap around ends beyond its path and is no candidate.
+    shape = len(x), scan.spectra.shape[2]
+    spectrum = torch.fft.rfft(features, period).permute(2, 0, 1).contiguous()
+    product = scratch("product", (len(spectrum), *shape), torch.complex64)
+    by_pair = scratch("by pair", (*shape, len(spectrum)), torch.complex64)
+    torch.bmm(spectrum, scan.spectra, out=product)
+    by_pair.copy_(product.permute(1, 2, 0))
+    cost = scratch("cost", (*shape, period), torch.float32)
+    torch.fft.irfft(by_pair, period, out=cost)
+    ends = x.new_empty(len(x), 0)
+    if group.regular:
+        n_points = len(scan.end_taps) // features.shape[1]
+        row = torch.from_numpy(np.maximum(n_rows[:, None] - 1 - np.arange(n_points + 1), 0))
+        backwards = x.gather(2, row[:, None].expand(-1, n_channels, -1))
+        ends = _features(backwards, scan.weights).flatten(1) @ scan.end_taps
+    mean = h / 2 * (x[:, :, 1:] + x[:, :, :-1])
+    integral = torch.nn.functional.pad(mean.cumsum(dim=2, dtype=torch.float64), (1, 0)).float()
+    # 2 sqrt(a b) <= a + b bounds what the level adds to the energies.
+    bound = TOLERANCE * 2 * energy.double().numpy() + tolerance[part]
+    return Costs(cost.numpy(), ends.numpy(), x.numpy(), integral.numpy(), bound, n_rows)
+
+
+def _search_group(
+    problem: Problem,
+    group: LatticePaths,
+    centre: Array,
+    room: Array,
+    shared: bool,
+    refined: bool,
+    found: Found,
+) -> None:
+    """Search the paths of one lattice, chunk by chunk."""
+    rows, shapes, step = problem.rows, problem.shapes, group.step
+    longest = float((group.n_rows.max() - 1) * step)
+    lattice = lay_on_lattice(shapes, step, longest)
+    backwards = lay_on_lattice(mirrored(shapes), step, longest) if group.regular else None
+    # What is constant is taken off paths and shapelets, lest large numbers cost digits.
+    level = (shapes.values[:, 1:] + shapes.values[:, :-1]).mean(axis=1) / 2
+    if problem.matrix is not None:
+        matrix = torch.from_numpy(problem.matrix).float()
+        # As if what the lattice does not see were uncorrelated.
+        group = group._replace(
+            values=matrix @ group.values, unresolved=matrix.square() @ group.unresolved
+        )
+        centre = centre @ problem.matrix.T
+    period = group.values.shape[2] - 1
+    scan = _prepare(shapes, level, lattice, backwards, shared, period)
+    mean_square = ((shapes.values - level[:, None]) ** 2).mean(axis=1)
+    lengths = np.minimum(shapes.lengths, longest)
+    energy = (shapes.weights * mean_square).sum(axis=1) * lengths
+    scanned = Scanned(step, lattice.pieces, lattice.share, room, centre, level, energy)
+    # (c - m)^2 of each pair; what is lost in it is no more than what it is for.
+    weighted = shapes.weights * level
+    of_level = (
+        centre[group.members] ** 2 @ shapes.weights.T - 2 * centre[group.members] @ weighted.T
+    )
+    of_level = np.maximum(of_level + (weighted * level).sum(axis=1), 0.0) * lengths
+    tolerance = TOLERANCE * 2 * (energy + np.where(shapes.level_free, 0.0, of_level))
+    if backwards is not None and not refined:
+        ends = mirrored_ends(rows.values, rows.row_offsets, lattice.hats.shape[1])
+        ends = ends.reshape(-1, ends.shape[2])
+        exact = Exact(rows.values, rows.row_offsets, ends, lattice, backwards)
+    size = max(1, CHUNK_ELEMENTS // (len(shapes.lengths) * period))
+
+    def search_chunk(first: int, last: int) -> None:
+        members = group.members[first:last]
+        costs = _costs(scan, group, tolerance, period, slice(first, last))
+        if refined:
+            search_minima(members, rows, shapes, scanned, costs, found)
+        else:
+            search_samples(members, exact, shapes, scanned, costs, found)
+
+    with torch.no_grad():
+        run(search_chunk, len(group.members), size)

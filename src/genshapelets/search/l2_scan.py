@@ -1,0 +1,425 @@
+"""Kernels of the L2 search: costs of all offsets on a lattice, and what to make of the least of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..evaluation.l2_lattice import (
+    ROUNDING,
+    Lattice,
+    lattice_difference,
+    lattice_squared_norm,
+    new_difference,
+)
+from ..evaluation.l2_union import (
+    add_moments,
+    find_difference,
+    find_nodes,
+    lay_window,
+    longest_path,
+    new_nodes,
+    offset_slope,
+    squared_norm,
+)
+from ..kernels import inner_kernel, kernel
+from ..paths import Array, Index
+
+N_MINIMA = 3  # local minima that are followed on the true path,
+SLACK = 0.05  # if the scan puts them within this share of the best one's squared discrepancy
+MAX_STEPS = 4  # of the descent,
+GAIN = 1e-4  # while a step promises to gain this share
+NOISE = 1e-2  # rounding of the scan, relative to a squared discrepancy, that may hide a minimum
+
+Single = NDArray[np.float32]
+
+
+class Scanned(NamedTuple):
+    """Shapelets on the lattice that is scanned.
+
+    Attributes
+    ----------
+    step : float
+    pieces, share : (shapelets,) arrays
+        As in `Lattice`.
+    room : (series, shapelets) array
+        Last possible start.
+    centre, level : (series, channels) and (shapelets, channels) arrays
+        What was taken off paths and shapelets.
+    energy : (shapelets,) array
+        About int |A w|^2, of what is left of the shapelets.
+    """
+
+    step: float
+    pieces: Index
+    share: Array
+    room: Array
+    centre: Array
+    level: Array
+    energy: Array
+
+
+class Costs(NamedTuple):
+    """Costs of a chunk of paths.
+
+    Attributes
+    ----------
+    cost : (paths, shapelets, points) array
+        Of the windows that begin at each point, apart from their level.
+    ends : (paths, shapelets) array
+        Of the last possible windows; empty if the paths are irregular.
+    values, integral : (paths, channels, points) arrays
+        The paths, and their integrals up to each point.
+    tolerance : (paths, shapelets) array
+        How far rounding may put a cost from the truth.
+    n_rows : (paths,) array
+        Points of each path.
+    """
+
+    cost: Single
+    ends: Single
+    values: Single
+    integral: Single
+    tolerance: Array
+    n_rows: Index
+
+
+class Exact(NamedTuple):
+    """What windows of regular paths are evaluated by exactly.
+
+    Attributes
+    ----------
+    values, row_offsets : (rows, channels) and (series + 1,) arrays
+        The paths.
+    ends : (series * rows, channels) array
+        Their last rows, backwards.
+    lattice, backwards : Lattice
+        The shapelets on the paths' samples, and those in mirrored time.
+    """
+
+    values: Array
+    row_offsets: Index
+    ends: Array
+    lattice: Lattice
+    backwards: Lattice
+
+
+class Found(NamedTuple):
+    """Results, as in `Offsets`."""
+
+    start: Array
+    slope: Array
+    count: Index  # type: ignore[assignment]  # tuple has a method of this name
+
+
+@kernel
+def search_samples(members, exact, shapes, scanned, costs, found):
+    """Best samples of a chunk of regular paths, ``members`` of the batch."""
+    n_best = found.start.shape[2]
+    order, factor = np.empty(n_best, np.int64), np.empty(len(shapes.weights[0]))
+    for j in range(len(members)):
+        series, values, integral = members[j], costs.values[j], costs.integral[j]
+        last, centre = costs.n_rows[j] - 1, scanned.centre[series]
+        for k in range(len(shapes.lengths)):
+            room, level_free = scanned.room[series, k], shapes.level_free[k]
+            if room <= 0.0:
+                continue  # the path is shorter: its first time is the offset
+            window = scanned.pieces[k] - 1, scanned.share[k], scanned.step
+            cost = costs.cost[j, k, : n_offsets_before(room, scanned.step) + 1]
+            level_factor(shapes.weights[k], centre, scanned.level[k], level_free, window, factor)
+            add_level(values, integral, factor, level_free, window, cost[:-1])
+            cost[-1] = costs.ends[j, k]
+            cost[-1] += end_level(values, integral, factor, level_free, window, last)
+            if n_best > 1:
+                count = best_minima(cost, order)
+            else:
+                bound = least_of(cost) + costs.tolerance[j, k]
+                order[0], count = count_close(cost, bound)
+                if count > 1:
+                    order[0], count = settle(cost, bound, series, k, shapes, exact), 1
+            found.count[series, k] = count
+            for c in range(n_best):
+                at_end = order[c] == len(cost) - 1
+                found.start[series, k, c] = room if at_end else order[c] * scanned.step
+                found.slope[series, k, c] = -1.0 if at_end else 0.0
+
+
+@kernel
+def search_minima(members, rows, shapes, scanned, costs, found):
+    """Best local minima over continuous offsets, of a chunk of paths, ``members`` of the batch.
+
+    The best few minima of the scan are followed on the true path.
+    """
+    n_best, step = found.start.shape[2], scanned.step
+    _, n_knots, n_channels = shapes.values.shape
+    nodes = new_nodes(longest_path(rows.row_offsets) + n_knots + 2, n_channels)
+    least, order = np.empty(n_best), np.empty(max(N_MINIMA, n_best), np.int64)
+    factor, is_fine = np.empty(n_channels), costs.ends.shape[1] == 0
+    for j in range(len(members)):
+        series, values, integral = members[j], costs.values[j], costs.integral[j]
+        begin, end = rows.row_offsets[series], rows.row_offsets[series + 1]
+        knots, path = rows.knots[begin:end], rows.values[begin:end]
+        last, centre = costs.n_rows[j] - 1, scanned.centre[series]
+        for k in range(len(shapes.lengths)):
+            room, level_free = scanned.room[series, k], shapes.level_free[k]
+            if room <= 0.0:
+                continue
+            window = scanned.pieces[k] - 1, scanned.share[k], step
+            cost = costs.cost[j, k, : n_offsets_before(room, step) + 1]
+            level_factor(shapes.weights[k], centre, scanned.level[k], level_free, window, factor)
+            add_level(values, integral, factor, level_free, window, cost)
+            if is_fine:
+                interpolate_end(cost, room / step)
+            else:
+                cost[-1] = costs.ends[j, k]
+                cost[-1] += end_level(values, integral, factor, level_free, window, last)
+            shapelet = shapes.values[k], shapes.lengths[k], level_free
+            count = 0
+            for attempt in range(2):
+                if attempt == 1:
+                    # Where rounding hides what is to be found, scan the true path in float64.
+                    if costs.tolerance[j, k] <= NOISE * max(least[0], NOISE * scanned.energy[k]):
+                        break
+                    scan_exactly(step, room, knots, path, shapelet, shapes.weights[k], nodes, cost)
+                    count = 0
+                for c in range(best_minima(cost, order)):
+                    if c >= n_best and cost[order[c]] - cost[order[0]] > SLACK * least[0]:
+                        break
+                    bracket = parabola(cost, order[c], step, room, is_fine)
+                    start, value = descend(
+                        bracket, 0.5 * step, knots, path, shapelet, shapes.weights[k], nodes
+                    )
+                    count = insert(start, value, found.start[series, k], least, count)
+            found.count[series, k] = count
+            for c in range(n_best):
+                if c >= count:
+                    found.start[series, k, c] = found.start[series, k, 0]
+                found.slope[series, k, c] = -1.0 if found.start[series, k, c] == room else 0.0
+
+
+@inner_kernel
+def scan_exactly(step, room, knots, path, shapelet, weight, nodes, cost):
+    """Replace costs by squared discrepancies, the last by that of the last possible start."""
+    values, length, level_free = shapelet
+    for s in range(len(cost)):
+        start = room if s == len(cost) - 1 else s * step
+        n_nodes = lay_window(knots, path, values, length, level_free, start, nodes)
+        cost[s] = squared_norm(nodes, n_nodes, weight)
+
+
+@inner_kernel
+def n_offsets_before(room, step):
+    """How many points lie before the last possible start."""
+    return int(np.ceil(room / step - ROUNDING * (room / step + 1.0)))
+
+
+@inner_kernel
+def interpolate_end(cost, last):
+    """Replace the last cost, of a point beyond the last possible start, by that at the latter."""
+    z = last - (len(cost) - 2)
+    here, after = cost[-2], cost[-1]
+    before = cost[-3] if len(cost) > 2 else here + here - after
+    cost[-1] = here + 0.5 * z * (after - before + z * (after - here - here + before))
+
+
+# What the level of a window adds to its cost, l = int f for each channel: 2 a^2 (c - m) l, c and m taken
+# off path and shapelet; or -a^2 l^2 / S if the shapelet is level-free.
+# ``window`` is (whole cells, share of a cell that follows them, width of a cell).
+
+
+@inner_kernel
+def level_factor(weight, centre, level, level_free, window, factor):
+    """Write what l, or l^2, of each channel is multiplied by."""
+    whole, z, step = window
+    for d in range(len(weight)):
+        factor[d] = 2.0 * weight[d] * (centre[d] - level[d])
+        if level_free:
+            factor[d] = -weight[d] / (step * (whole + z))
+
+
+@inner_kernel
+def add_level(values, integral, factor, level_free, window, cost):
+    """Add it for the windows that begin at each point."""
+    whole, z, step = window
+    of_here, of_next = np.float32(step * (z - 0.5 * z * z)), np.float32(step * 0.5 * z * z)
+    for d in range(len(factor)):
+        f, since, until = values[d, whole:], integral[d], integral[d, whole:]
+        own = np.float32(factor[d])
+        if level_free:
+            for s in range(len(cost)):
+                level = until[s] - since[s] + of_here * f[s] + of_next * f[s + 1]
+                cost[s] += own * level * level
+        else:
+            for s in range(len(cost)):
+                cost[s] += own * (until[s] - since[s] + of_here * f[s] + of_next * f[s + 1])
+
+
+@inner_kernel
+def end_level(values, integral, factor, level_free, window, last):
+    """It for the window that ends at the last point."""
+    whole, z, step = window
+    before, row, total = 1.0 - z, last - whole - 1, 0.0
+    for d in range(len(factor)):
+        f, g = values[d, row], values[d, row + 1]
+        level = integral[d, last] - integral[d, row]
+        level -= step * before * (f + 0.5 * before * (g - f))
+        total += factor[d] * (level * level if level_free else level)
+    return np.float32(total)
+
+
+@inner_kernel
+def least_of(cost):
+    """The least cost, infinite if there is none."""
+    least = np.float32(np.inf)
+    for s in range(len(cost)):
+        least = cost[s] if cost[s] < least else least
+    return least
+
+
+@inner_kernel
+def count_close(cost, bound):
+    """Position of the first cost within the bound, and how many there are. NaN is within it."""
+    first, n_close = 0, 0
+    for s in range(len(cost)):
+        if not cost[s] > bound:
+            first, n_close = s if n_close == 0 else first, n_close + 1
+    return first, n_close
+
+
+@inner_kernel
+def settle(cost, bound, series, k, shapes, exact):
+    """Evaluate exactly what is within the bound: position of the least, the earliest of equal ones.
+
+    The last is the last possible start. Where float32 has overflowed all are within the bound.
+    """
+    lowest, best, difference = np.inf, 0, new_difference(exact.lattice)
+    for s in range(len(cost)):
+        if cost[s] > bound:
+            continue
+        rows, row, lattice = exact.values, exact.row_offsets[series] + s, exact.lattice
+        if s == len(cost) - 1:
+            rows, row, lattice = exact.ends, series * lattice.projection.shape[1], exact.backwards
+        pieces, share, n_channels = lattice.pieces[k], lattice.share[k], rows.shape[1]
+        lattice_difference(
+            rows.ravel()[row * n_channels :], lattice.projection[k].ravel(), pieces, share,
+            n_channels, shapes.level_free[k], difference,
+        )  # fmt: skip
+        value = lattice_squared_norm(
+            difference, lattice.weights[k], lattice.residual[k], pieces, share, lattice.step
+        )
+        if value < lowest:
+            best, lowest = s, value
+    return best
+
+
+@inner_kernel
+def best_minima(cost, order):
+    """Write positions of the best local minima, repeating the first where there are fewer; how many."""
+    n_best, n_found = len(order), 0
+    order[0] = 0
+    for s in range(len(cost)):
+        if (s > 0 and cost[s - 1] <= cost[s]) or (s < len(cost) - 1 and cost[s + 1] < cost[s]):
+            continue
+        place = min(n_found, n_best - 1)
+        if n_found == n_best and not cost[s] < cost[order[place]]:
+            continue
+        n_found = min(n_found + 1, n_best)
+        while place > 0 and cost[order[place - 1]] > cost[s]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = s
+    for place in range(n_found, n_best):
+        order[place] = order[0]
+    return max(n_found, 1)
+
+
+@inner_kernel
+def insert(start, value, starts, values, count):
+    """Put a candidate among the best so far, if it is one of them; returns how many there are."""
+    place = min(count, len(values) - 1)
+    if count == len(values) and not value < values[place]:
+        return count
+    while place > 0 and values[place - 1] > value:
+        starts[place], values[place] = starts[place - 1], values[place - 1]
+        place -= 1
+    starts[place], values[place] = start, value
+    return min(count + 1, len(values))
+
+
+@inner_kernel
+def parabola(cost, s, step, room, at_vertex):
+    """Where to look for a minimum between the neighbours of point s: place, least, most, curvature.
+
+    The place is the vertex of a parabola, if the lattice is fine enough for that, or the point. Place
+    and curvature are rounded to a few bits: those that follow are noise, which depends on the batch.
+    """
+    low, high, curvature = max((s - 1) * step, 0.0), min((s + 1) * step, room), 0.0
+    start = room if s == len(cost) - 1 else s * step
+    if 0 < s < len(cost) - 2:  # where the neighbours are as far on both sides
+        before, here, after = float(cost[s - 1]), float(cost[s]), float(cost[s + 1])
+        bend = before - 2.0 * here + after
+        if bend > 0.0:
+            if at_vertex:
+                start += step * np.round(128.0 * (before - after) / bend) / 256.0
+            unit = 2.0 ** np.floor(np.log2(bend)) / 32.0
+            curvature = unit * np.round(bend / unit) / step**2
+    return min(max(start, low), high), low, high, curvature
+
+
+@inner_kernel
+def descend(bracket, reach, knots, path, shapelet, weight, nodes):
+    """Minimise over the offsets in a bracket: place and squared discrepancy.
+
+    By Newton's method, with the curvature of the last two slopes; without one, by steps of ``reach``.
+    ``shapelet`` is (values, length, level_free).
+    """
+    start, low, high, curvature = bracket
+    values, length, level_free = shapelet
+    n_nodes = lay_window(knots, path, values, length, level_free, start, nodes)
+    value = squared_norm(nodes, n_nodes, weight)
+    slope = offset_slope(knots, path, nodes, n_nodes, weight)
+    for _ in range(MAX_STEPS):
+        move = -slope / curvature if curvature > 0.0 else -np.sign(slope) * reach
+        following = min(max(start + move, low), high)
+        if not 0.5 * abs(slope * (following - start)) > GAIN * value:
+            break
+        n_nodes = lay_window(knots, path, values, length, level_free, following, nodes)
+        next_value = squared_norm(nodes, n_nodes, weight)
+        next_slope = offset_slope(knots, path, nodes, n_nodes, weight)
+        secant = (next_slope - slope) / (following - start)
+        curvature = secant if secant > 0.0 else 4.0 * abs(curvature)
+        if next_value < value:
+            start, value, slope = following, next_value, next_slope
+        elif following > start:
+            high = following
+        else:
+            low = following
+    return start, value
+
+
+@kernel
+def resample(first, last, knots, values, row_offsets, step, hats, energy):
+    """Integrals of paths against the hat functions of a lattice, and of their squares over its cells.
+
+    Both (series, points, channels).
+    """
+    n_points, n_channels = hats.shape[1:]
+    nodes = new_nodes(longest_path(row_offsets) + n_points + 2, n_channels)
+    zero = np.zeros((n_points, n_channels))
+    for series in range(first, last):
+        own = slice(row_offsets[series], row_offsets[series + 1])
+        n_nodes = find_nodes(knots[own], 0.0, (n_points - 1) * step, n_points, nodes)
+        find_difference(values[own], zero, nodes, n_nodes)
+        cells = np.zeros((n_points - 1, 2, n_channels))
+        add_moments(nodes.time, nodes.segment, nodes.share, nodes.difference, n_nodes, 1.0, cells)
+        for cell in range(n_points - 1):
+            for d in range(n_channels):
+                hats[series, cell, d] += cells[cell, 0, d]
+                hats[series, cell + 1, d] += cells[cell, 1, d]
+        for node in range(n_nodes - 1):
+            third = (nodes.time[node + 1] - nodes.time[node]) / 3.0
+            for d in range(n_channels):
+                p, q = nodes.difference[node, d], nodes.difference[node + 1, d]
+                energy[series, nodes.segment[node], d] += third * (p * p + p * q + q * q)

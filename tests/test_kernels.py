@@ -1,0 +1,532 @@
+"""Kernels in threads: every item is worked on once, and torch keeps its own number of threads."""
+
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from problems import SERIES, irregular, make_transform, ragged, regular
+
+from genshapelets import interpolate, kernels
+from genshapelets.kernels import run, scratch, threads
+
+
+def python(script, *arguments, timeout=120, **environment):
+    """Run a script in a Python of its own, and return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=timeout,
+        env=os.environ | environment,
+        cwd=Path(__file__).parent,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+# Items and chunks
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+@pytest.mark.parametrize("n_items", [0, 1, 3, 13, 1000, 100_003])
+def test_every_item_is_worked_on_once(n_threads, n_items):
+    counts = np.zeros(n_items, np.int64)
+
+    def count(first, last):
+        assert 0 <= first < last <= n_items
+        counts[first:last] += 1
+
+    with threads(n_threads):
+        run(count, n_items)
+    assert (counts == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("n_threads", "chunk"), [(1, 1), (1, 7), (2, 1000), (2, 7), (5, 1), (5, 64)]
+)
+def test_chunks_are_as_large_as_asked_for(n_threads, chunk):
+    counts, sizes = np.zeros(1000, np.int64), []
+
+    def count(first, last):
+        counts[first:last] += 1
+        sizes.append(last - first)
+
+    with threads(n_threads):
+        run(count, 1000, chunk)
+    assert (counts == 1).all()
+    assert sorted(sizes)[1:] == [chunk] * (len(sizes) - 1) and max(sizes) <= chunk
+
+
+@pytest.mark.parametrize("n_threads", [2, 5])
+def test_there_are_several_chunks_for_each_thread(n_threads):
+    sizes = []
+    with threads(n_threads):
+        run(lambda first, last: sizes.append(last - first), 1000)
+    assert len(sizes) >= 2 * n_threads
+
+
+def test_one_thread_takes_all_items_at_once():
+    calls = []
+    with threads(1):
+        run(lambda first, last: calls.append((first, last, threading.get_ident())), 1000)
+    assert calls == [(0, 1000, threading.get_ident())]
+
+
+def test_a_single_chunk_is_worked_on_by_the_caller():
+    callers = []
+    with threads(4):
+        run(lambda first, last: callers.append(threading.get_ident()), 1)
+    assert callers == [threading.get_ident()]
+
+
+def test_many_callers_at_once():
+    counts = np.zeros((8, 2000), np.int64)
+
+    def call(own):
+        def count(first, last):
+            own[first:last] += 1
+
+        with threads(3):
+            for _ in range(30):
+                run(count, own.size)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(call, counts))
+    assert (counts == 30).all()
+
+
+def test_scratch_belongs_to_its_thread_and_is_used_again():
+    mine = scratch("test", (3, 4), torch.float32)
+    assert mine.shape == (3, 4) and mine.dtype == torch.float32
+    assert scratch("test", (2, 5), torch.float32).data_ptr() == mine.data_ptr()
+    assert scratch("test", (50, 4), torch.float32).shape == (50, 4)
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(scratch, "test", (2, 5), torch.float32).result()
+    assert other.data_ptr() != scratch("test", (2, 5), torch.float32).data_ptr()
+
+
+# Failures
+
+
+@pytest.mark.parametrize("who", ["caller", "helper"])
+def test_a_failure_is_raised_and_the_others_stop(who):
+    main, failed = threading.get_ident(), threading.Event()
+    both, done = threading.Barrier(2), []
+
+    def fail_once(first, last):
+        if not failed.is_set():
+            both.wait(10)  # both threads have an item
+            if (threading.get_ident() == main) == (who == "caller"):
+                failed.set()
+                raise RuntimeError(f"of the {who}")
+            failed.wait(10)
+        time.sleep(0.01)
+        done.append(first)
+
+    with threads(2), pytest.raises(RuntimeError, match=f"of the {who}"):
+        run(fail_once, 1000, 1)
+    assert len(done) < 500
+    counts = np.zeros(1000, np.int64)
+
+    def count(first, last):
+        counts[first:last] += 1
+
+    with threads(2):
+        run(count, 1000)
+    assert (counts == 1).all()
+
+
+def test_the_caller_waits_for_its_helpers_before_it_fails():
+    main, both, ended = threading.get_ident(), threading.Barrier(2), []
+
+    def fail(first, last):
+        both.wait(10)
+        if threading.get_ident() == main:
+            raise KeyboardInterrupt
+        time.sleep(0.1)
+        ended.append(first)
+
+    with threads(2), pytest.raises(KeyboardInterrupt):
+        run(fail, 2, 1)
+    assert len(ended) == 1
+
+
+# Torch's own threads
+
+
+def in_new_thread(function):
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function).result(60)
+
+
+@contextmanager
+def torch_threads(n_threads):
+    """Let torch have so many threads, here and in threads to come."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(n_threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def assert_torch_has(n_threads):
+    assert torch.get_num_threads() == n_threads
+    assert in_new_thread(torch.get_num_threads) == n_threads
+
+
+def test_torch_has_one_thread_inside_and_its_own_afterwards():
+    with torch_threads(3):
+        with threads(4):
+            assert torch.get_num_threads() == 1
+            with threads(2):
+                assert torch.get_num_threads() == 1
+            assert torch.get_num_threads() == 1
+        assert_torch_has(3)
+        with pytest.raises(RuntimeError, match="inside"), threads(4):
+            raise RuntimeError("inside")
+        assert_torch_has(3)
+
+
+def test_tasks_see_one_thread_of_torch():
+    seen = []
+    with torch_threads(3):
+        run(lambda first, last: seen.append(torch.get_num_threads()), 100, 1)
+        assert set(seen) == {1}
+        assert_torch_has(3)
+
+
+@pytest.mark.parametrize("first_to_leave", [0, 1])
+def test_overlapping_callers_leave_torch_its_threads(first_to_leave):
+    both, leave = threading.Barrier(3), [threading.Event(), threading.Event()]
+
+    def call(own):
+        before = torch.get_num_threads()
+        both.wait(10)
+        with threads(2):
+            both.wait(10)
+            leave[own].wait(10)
+            inside = torch.get_num_threads()
+        return before, inside, torch.get_num_threads()
+
+    with torch_threads(3), ThreadPoolExecutor(2) as pool:
+        callers = [pool.submit(call, own) for own in range(2)]
+        both.wait(10)
+        both.wait(10)  # both are inside
+        for own in (first_to_leave, 1 - first_to_leave):
+            leave[own].set()
+            assert callers[own].result(10) == (3, 1, 3)
+        assert_torch_has(3)
+
+
+def test_helpers_that_start_late_leave_torch_its_threads(monkeypatch):
+    """A helper may begin when the work is done, and must not set torch's threads then."""
+    starts, set_num_threads = itertools.count(1), torch.set_num_threads
+
+    def late(n_threads):
+        if threading.current_thread().name.startswith("genshapelets"):
+            time.sleep(0.1 * next(starts))
+        set_num_threads(n_threads)
+
+    kernels._pool.cache_clear()
+    try:
+        with torch_threads(3):
+            monkeypatch.setattr(torch, "set_num_threads", late)
+            with threads(4):
+                run(lambda first, last: None, 4, 1)
+            monkeypatch.undo()
+            time.sleep(0.5)
+            assert_torch_has(3)
+    finally:
+        kernels._pool.cache_clear()
+
+
+# The transform in threads and processes
+
+
+def results(transform, paths):
+    """Everything that a forward and a backward pass give."""
+    transform.zero_grad()
+    matches = transform(paths)
+    matches.discrepancy.sum().backward()
+    gradients = [parameter.grad.clone() for parameter in transform.parameters()]
+    return [matches.discrepancy.detach(), matches.start, *gradients]
+
+
+def assert_same_bits(got, want):
+    assert len(got) == len(want)
+    assert all(torch.equal(one, other) for one, other in zip(got, want))
+
+
+@pytest.mark.parametrize(
+    ("kind", "search", "metric"),
+    [
+        ("regular", "grid", "diagonal"),
+        ("regular", "refined", "full"),
+        ("irregular", "refined", "diagonal"),
+        ("ragged", "auto", "full"),
+        ("ragged", "exact", "none"),
+    ],
+)
+def test_the_number_of_threads_does_not_change_a_bit(kind, search, metric, monkeypatch):
+    monkeypatch.setattr("genshapelets.search.l2.CHUNK_ELEMENTS", 1)  # a chunk for each path
+    rng = np.random.default_rng(0)
+    series = SERIES[kind](rng)
+    transform = make_transform(rng, metric=metric, level_free="mixed", search=search)
+    found = []
+    for n_threads in (1, 2, 5):
+        with threads(n_threads):
+            found.append(results(transform, interpolate(series)))
+    assert_same_bits(found[1], found[0])
+    assert_same_bits(found[2], found[0])
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_two_transforms_at_once(n_threads):
+    rng = np.random.default_rng(1)
+    batches = [interpolate(maker(rng, 12)) for maker in (regular, irregular)]
+    transforms = [make_transform(rng, metric=metric) for metric in ("full", "diagonal")]
+    want = [results(*both) for both in zip(transforms, batches)]
+
+    def repeat(transform, paths):
+        with threads(n_threads):
+            return [results(transform, paths) for _ in range(10)]
+
+    with ThreadPoolExecutor(2) as pool:
+        got = list(pool.map(repeat, transforms, batches))
+    for own, expected in zip(got, want):
+        for one in own:
+            assert_same_bits(one, expected)
+
+
+def test_paths_may_be_shared_by_transforms_at_once():
+    """Whoever comes first lays the paths on their lattice."""
+    rng = np.random.default_rng(2)
+    series, transforms = ragged(rng), [make_transform(rng) for _ in range(4)]
+    want = [transform(series) for transform in transforms]
+    for _ in range(5):
+        paths = interpolate(series)
+        with ThreadPoolExecutor(4) as pool:
+            got = list(pool.map(lambda transform, paths=paths: transform(paths), transforms))
+        for one, other in zip(got, want):
+            assert torch.equal(one.discrepancy, other.discrepancy)
+
+
+AFTER_FORK = """
+import os
+import signal
+
+import numpy as np
+import torch
+from problems import irregular, make_transform, regular
+
+from genshapelets.kernels import threads
+
+torch.set_num_threads(2)
+rng = np.random.default_rng(0)
+batches = [regular(rng), irregular(rng)]
+transform = make_transform(rng)
+
+
+def results():
+    found = []
+    for series in batches:
+        matches = transform(series)
+        matches.discrepancy.sum().backward()
+        found.append(matches.discrepancy)
+    return torch.cat(found)
+
+
+def status_of_child():
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)  # which ends a child that waits for ever
+        os._exit(0 if torch.equal(results(), want) else 3)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+want = results()  # the pool of threads is running
+assert status_of_child() == 0
+with threads(3):
+    assert status_of_child() == 0
+assert torch.equal(results(), want) and torch.get_num_threads() == 2
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_can_use_the_transform():
+    python(AFTER_FORK)
+
+
+# Other surroundings
+
+
+WITHOUT_AT_FORK = """
+import os
+
+import numba
+import scipy.fft
+import sklearn.utils
+import torch
+
+del os.register_at_fork
+
+import numpy as np
+
+import genshapelets
+
+paths = genshapelets.interpolate(genshapelets.RaggedSeries.from_arrays(np.ones((3, 1, 4))))
+print(paths.evaluate(1.5).sum())
+"""
+
+
+def test_the_package_imports_where_nothing_can_be_registered_at_a_fork():
+    assert python(WITHOUT_AT_FORK) == "3.0\n"
+
+
+WITHOUT_FOLDER = """
+import pathlib
+
+make = pathlib.Path.mkdir
+
+
+def refuse(path, *args, **kwargs):
+    if "genshapelets" in str(path):
+        raise PermissionError(13, "Permission denied", str(path))
+    make(path, *args, **kwargs)
+
+
+pathlib.Path.mkdir = refuse
+
+import numpy as np
+
+import genshapelets
+from genshapelets import kernels
+
+assert kernels._cache_folder() == "", kernels._cache_folder()
+paths = genshapelets.interpolate(genshapelets.RaggedSeries.from_arrays(np.ones((3, 1, 4))))
+print(paths.evaluate(1.5).sum())
+"""
+
+
+def test_the_package_imports_where_no_folder_can_be_written(tmp_path):
+    file = tmp_path / "file"
+    file.touch()
+    assert python(WITHOUT_FOLDER, HOME=str(file), NUMBA_CACHE_DIR="") == "3.0\n"
+
+
+def package_copy(folder):
+    """The sources alone, in another place; returns the file of the kernels."""
+    here = Path(kernels.__file__).parent
+    shutil.copytree(here, folder, ignore=shutil.ignore_patterns("__pycache__", "assets"))
+    return folder / "kernels.py"
+
+
+def cache_folder():
+    return kernels._cache_folder.__wrapped__()
+
+
+@pytest.fixture
+def sources(tmp_path, monkeypatch):
+    """A copy of the package's sources that stands in for the package, and a home beside it."""
+    file = package_copy(tmp_path / "package")
+    monkeypatch.setattr(kernels, "__file__", str(file))
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    return file.parent
+
+
+def test_the_cache_has_another_name_when_a_source_has_changed(sources):
+    before = cache_folder()
+    assert Path(before).parent == sources / "__pycache__" and cache_folder() == before
+    with (sources / "evaluation" / "l2_union.py").open("a") as file:
+        file.write("\n# changed\n")
+    after = cache_folder()
+    assert Path(after).parent == Path(before).parent and after != before
+
+
+def test_the_cache_is_in_the_home_if_the_package_cannot_be_written(sources):
+    (sources / "__pycache__").touch()  # no folder, so none can be made in it
+    assert Path(cache_folder()).parent == sources.parent / "home" / ".cache" / "genshapelets"
+
+
+@pytest.mark.parametrize("failure", ["no folder", "no file"])
+def test_there_is_no_cache_if_nothing_can_be_written(sources, monkeypatch, failure):
+    def refuse(*args, **kwargs):
+        raise PermissionError("read-only")
+
+    where, name = (Path, "mkdir") if failure == "no folder" else (tempfile, "TemporaryFile")
+    monkeypatch.setattr(where, name, refuse)
+    assert cache_folder() == ""
+
+
+def test_a_user_without_a_home_can_use_the_package(sources, monkeypatch):
+    def refuse(path):
+        if str(path).startswith("~"):
+            raise RuntimeError("Could not determine home directory.")
+        return path
+
+    monkeypatch.setattr(Path, "expanduser", refuse)
+    monkeypatch.setattr(Path, "home", lambda: refuse("~"))
+    assert Path(cache_folder()).parent == sources / "__pycache__"
+    (sources / "__pycache__").rename(sources / "elsewhere")
+    (sources / "__pycache__").touch()
+    assert cache_folder() == ""
+
+
+FORWARD_AND_BACKWARD = """
+import json
+import sys
+
+import numpy as np
+from problems import irregular, make_transform, regular
+
+
+def results():
+    rng = np.random.default_rng(3)
+    found = []
+    for maker, metric, search in (
+        (regular, "diagonal", "grid"),
+        (irregular, "full", "refined"),
+        (irregular, "none", "exact"),
+    ):
+        series = maker(rng, n_series=2, n_times=(7, 9))
+        transform = make_transform(
+            rng, n_shapelets=2, n_knots=3, lengths=[1.1, 2.0], metric=metric, level_free="mixed",
+            search=search,
+        )
+        matches = transform(series)
+        matches.discrepancy.sum().backward()
+        gradients = [parameter.grad for parameter in transform.parameters()]
+        # Not the starts: all that lie on a straight line may be equally good.
+        for tensor in (matches.discrepancy.detach(), *gradients):
+            found += tensor.flatten().tolist()
+    return found
+
+
+if __name__ == "__main__":
+    import numba
+
+    assert numba.config.DISABLE_JIT
+    print(json.dumps(results()))
+"""
+
+
+def test_the_kernels_run_without_compilation():
+    compiled = {"__name__": "compiled"}
+    exec(FORWARD_AND_BACKWARD, compiled)
+    plain = json.loads(python(FORWARD_AND_BACKWARD, NUMBA_DISABLE_JIT="1"))
+    np.testing.assert_allclose(plain, compiled["results"](), rtol=1e-12, atol=1e-12)
