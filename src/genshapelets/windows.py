@@ -76,7 +76,7 @@ def lay(paths: PaddedPaths, start: Tensor, values: Tensor, lengths: Tensor) -> W
     """
     knots, rows = paths
     n_series, n_offsets, n_shapelets = start.shape
-    flat = start.reshape(n_series, -1)  # (series, windows)
+    flat = start.reshape(n_series, -1).contiguous()  # (series, windows)
     until = flat + lengths.repeat(n_offsets)
     # Rows inside the window (first, after]; the number of knots is that of the fullest window.
     first = torch.searchsorted(knots, flat.detach(), right=True)

@@ -78,7 +78,8 @@ class L2Discrepancy(Discrepancy):
     def forward(self, times: Tensor, path: Tensor, shapelet: Tensor) -> Tensor:
         """Integrate the squared difference, exactly: it is straight from p to q on each piece.
 
-        Over a piece of width h that is h/3 (p^2 + p q + q^2), which loses no digits in a close match.
+        Over a piece of width h that is h/6 (p^2 + q^2 + (p + q)^2), which loses no digits in a close
+        match.
         """
         difference = path - shapelet
         difference = difference - self._level(times, difference)
@@ -88,7 +89,9 @@ class L2Discrepancy(Discrepancy):
             difference = difference * self.weight[:, None]
         p, q = difference[..., :-1, :], difference[..., 1:, :]
         width = times.diff(dim=-1)[..., None]
-        return safe_sqrt((width * (p * p + p * q + q * q)).sum(dim=(-2, -1)) / 3)
+        squares = width * (p.square() + q.square() + (p + q).square())
+        squares = torch.where(width > 0, squares, 0.0)  # even if they have overflowed
+        return safe_sqrt(squares.sum(dim=(-2, -1)) / 6)
 
     def _level(self, times: Tensor, difference: Tensor) -> Tensor:
         """What level-free shapelets ignore: the mean difference of each channel over the window."""

@@ -27,13 +27,13 @@ from ..offsets import Offsets
 from ..paths import Array, Index, Paths
 from .l2_lattice import (
     Lattice,
+    held_rows,
     lattice_difference,
     lattice_squared_norm,
     lay_on_lattice,
     mirrored,
-    mirrored_ends,
+    mirrored_rows,
     new_difference,
-    no_lattice,
 )
 from .l2_problem import Problem, Rows, Shapes, as_array, pose
 from .l2_union import (
@@ -48,7 +48,8 @@ from .l2_union import (
     squared_norm,
 )
 
-FREE, SKIP = -1, -2
+SKIP = -1
+MAX_HELD_ROWS = 64  # to which a path that a window outlasts is prolonged
 
 
 class Windows(NamedTuple):
@@ -61,7 +62,7 @@ class Windows(NamedTuple):
     start, slope : (series, shapelets, candidates) arrays
         As in `Offsets`.
     index : (series, shapelets, candidates) array
-        Sample at which the window starts; FREE if it does not, or outlasts its path; or SKIP.
+        Sample at which the window starts, if it does at one; SKIP if it belongs to another group.
     """
 
     rows: Rows
@@ -167,71 +168,71 @@ def _flags(problems: list[Problem]) -> np.ndarray:
 
 
 class Group(NamedTuple):
-    """Paths of one sampling and their windows.
+    """Windows of one kind.
 
     Attributes
     ----------
     members : (paths,) array
-        Their positions in the batch.
+        Positions in the batch of the paths that have such windows.
     windows : Windows
-    lattice : Lattice
-        The shapelets on their samples.
+    lattice : Lattice, optional
+        The shapelets on the samples at which the windows start; None: they start anywhere.
     backwards : bool
         Whether time runs backwards.
     """
 
     members: Index
     windows: Windows
-    lattice: Lattice
+    lattice: Lattice | None
     backwards: bool
 
 
 def _groups(problem: Problem, paths: Paths, offsets: Offsets) -> Iterator[Group]:
-    """Yield the paths of one sampling at a time.
+    """Sort the windows: at a sample, the last possible ones of regular paths, and all others.
 
-    The last possible windows of regular paths come by themselves, as
-    first windows of mirrored paths.
+    The last possible windows are the first ones of mirrored paths.
     """
-    shapes = problem.shapes
+    rows, shapes = problem.rows, problem.shapes
     start, slope = (np.ascontiguousarray(x[:, problem.chosen]) for x in offsets[:2])
+    free = np.zeros(start.shape, np.int64)
     for step, members in paths.samplings:
-        index = np.full(start.shape, FREE)
-        windows = Windows(problem.rows, shapes, start, slope, index)
         if not step:
-            yield Group(members, windows, no_lattice(shapes), backwards=False)
             continue
-        spans, longest = paths.spans[members, None, None], float(paths.spans[members].max())
+        spans, lengths = paths.spans[members, None, None], shapes.lengths[:, None]
+        longest = max(float(spans.max()), MAX_HELD_ROWS * step) + step
         lattice = lay_on_lattice(shapes, step, longest)
-        sample, inside = np.rint(start[members] / step), shapes.lengths[:, None] < spans
-        on_lattice = (sample * step == start[members]) & inside
-        on_lattice &= sample + lattice.pieces[:, None] < paths.lengths[members, None, None]
-        at_end = (
-            (start[members] == spans - shapes.lengths[:, None]) & (slope[members] == -1) & inside
-        )
-        index[members] = np.where(at_end, SKIP, np.where(on_lattice, sample, FREE))
-        yield Group(members, windows, lattice, backwards=False)
+        own = rows
+        if lengths.max() > spans.min():
+            own = held_rows(rows, min(lattice.projection.shape[1], MAX_HELD_ROWS))
+        sample, first = np.rint(start[members] / step), start[members]
+        at_end = (first == spans - lengths) & (slope[members] == -1) & (lengths < spans)
+        n_rows = np.diff(own.row_offsets)[members, None, None]
+        at_sample = (sample * step == first) & (sample + lattice.pieces[:, None] < n_rows) & ~at_end
+        at_sample &= lengths <= longest
+        index = np.full(start.shape, SKIP)
+        index[members] = np.where(at_sample, sample, SKIP)
+        yield Group(members, Windows(own, shapes, start, slope, index), lattice, backwards=False)
+        free[members] = np.where(at_sample | at_end, SKIP, 0)
         if at_end.any():
             index = np.full(start.shape, SKIP)
             index[members] = np.where(at_end, 0, SKIP)
-            shapes_back = mirrored(shapes)
-            lattice = lay_on_lattice(shapes_back, step, longest)
-            n_rows = lattice.projection.shape[1]
-            ends = mirrored_ends(problem.rows.values, paths.row_offsets, n_rows)
-            row_offsets = n_rows * np.arange(len(paths) + 1)
-            rows = Rows(problem.rows.knots, ends.reshape(-1, ends.shape[2]), row_offsets)
-            windows = Windows(rows, shapes_back, start, slope, index)
+            backwards = mirrored(shapes)
+            lattice = lay_on_lattice(backwards, step, longest)
+            windows = Windows(mirrored_rows(rows), backwards, start, slope, index)
             yield Group(members, windows, lattice, backwards=True)
+    members = np.flatnonzero((free != SKIP).any(axis=(1, 2)))
+    if len(members):
+        yield Group(members, Windows(rows, shapes, start, slope, free), None, backwards=False)
 
 
 def _squared(groups: list[Group]) -> Array:
     """Squared discrepancies, (series, shapelets, candidates)."""
     out = np.empty(groups[0].windows.start.shape)
     for members, windows, lattice, _ in groups:
-        some = windows.index[members]
-        if (some >= 0).any():
-            run(partial(_lattice_forward, members, windows, lattice, out), len(members))
-        if (some == FREE).any():
+        if lattice is None:
             run(partial(_free_forward, members, windows, out), len(members))
+        else:
+            run(partial(_lattice_forward, members, windows, lattice, out), len(members))
     return out
 
 
@@ -247,7 +248,7 @@ def _lattice_forward(members, windows, lattice, out, first, last):
             projected, weight = lattice.projection[k].ravel(), lattice.weights[k]
             for candidate in range(out.shape[2]):
                 index = windows.index[series, k, candidate]
-                if index >= 0:
+                if index != SKIP:
                     window = values[(windows.rows.row_offsets[series] + index) * n_channels :]
                     lattice_difference(
                         window, projected, pieces, share, n_channels, level_free[k], difference
@@ -269,7 +270,7 @@ def _free_forward(members, windows, out, first, last):
         knots, path = rows.knots[begin:end], rows.values[begin:end]
         for k in range(out.shape[1]):
             for candidate in range(out.shape[2]):
-                if windows.index[series, k, candidate] == FREE:
+                if windows.index[series, k, candidate] != SKIP:
                     start = windows.start[series, k, candidate]
                     n_nodes = lay_window(
                         knots, path, shapes.values[k], shapes.lengths[k], shapes.level_free[k],
@@ -293,11 +294,10 @@ def _gradients(
             np.zeros((n_shapelets, n_channels)),
             to_lengths,
         )
-        some = windows.index[members]
-        if (some >= 0).any():
-            run(partial(_lattice_backward, members, windows, lattice, own, sums), n_shapelets)
-        if (some == FREE).any():
+        if lattice is None:
             run(partial(_free_backward, members, windows, own, sums), n_shapelets)
+        else:
+            run(partial(_lattice_backward, members, windows, lattice, own, sums), n_shapelets)
         shapes = windows.shapes
         by_knot = np.zeros((n_shapelets, n_knots, n_channels))
         by_knot[:, :-1] += sums.moments[:, :, 0]
@@ -327,7 +327,7 @@ def _free_backward(members, windows, upstream, sums, first, last):
             knots, path = rows.knots[begin:end], rows.values[begin:end]
             for candidate in range(upstream.shape[2]):
                 g = upstream[series, k, candidate]
-                if g == 0.0 or windows.index[series, k, candidate] != FREE:
+                if g == 0.0 or windows.index[series, k, candidate] == SKIP:
                     continue
                 n_nodes = lay_window(
                     knots, path, shapes.values[k], shapes.lengths[k], shapes.level_free[k],
@@ -359,7 +359,7 @@ def _lattice_backward(members, windows, lattice, upstream, sums, first, last):
         for series in members:
             for candidate in range(upstream.shape[2]):
                 g, index = upstream[series, k, candidate], windows.index[series, k, candidate]
-                if g == 0.0 or index < 0:
+                if g == 0.0 or index == SKIP:
                     continue
                 window = values[(rows.row_offsets[series] + index) * n_channels :]
                 lattice_difference(

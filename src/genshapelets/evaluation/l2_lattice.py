@@ -18,9 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays import offsets_of
 from ..kernels import inner_kernel, kernel, run
 from ..paths import Array, Index
-from .l2_problem import Shapes
+from .l2_problem import Rows, Shapes
 from .l2_union import add_moments, add_squares, find_difference, find_nodes, new_nodes
 
 ROUNDING = 1e-12  # relative: a length that exceeds n steps by less has n pieces
@@ -77,24 +78,21 @@ def mirrored(shapes: Shapes) -> Shapes:
     return shapes._replace(values=np.ascontiguousarray(shapes.values[:, ::-1]))
 
 
-def mirrored_ends(values: Array, row_offsets: Index, n_rows: int) -> Array:
-    """The last rows of paths, the last one first, (series, rows, channels)."""
-    row = row_offsets[1:, None] - 1 - np.arange(n_rows)
-    return values[np.maximum(row, row_offsets[:-1, None])]
+def mirrored_rows(rows: Rows) -> Rows:
+    """The values of paths backwards in time. Their knots stay as they are."""
+    first, after = rows.row_offsets[:-1], rows.row_offsets[1:]
+    turn = np.repeat(first + after - 1, after - first)
+    return rows._replace(values=rows.values[turn - np.arange(len(turn))])
 
 
-def no_lattice(shapes: Shapes) -> Lattice:
-    """What stands in for a lattice where paths are irregular."""
-    n_shapelets, _, n_channels = shapes.values.shape
-    return Lattice(
-        1.0,
-        np.ones(n_shapelets, np.int64),
-        np.ones(n_shapelets),
-        np.zeros((n_shapelets, 1, n_channels)),
-        np.zeros((n_shapelets, 1, n_channels)),
-        np.zeros((n_shapelets, n_channels)),
-        shapes.weights,
-    )
+def held_rows(rows: Rows, n_rows: int) -> Rows:
+    """Paths of at least so many rows, the last one repeated where there were fewer, but no knots."""
+    lengths = np.diff(rows.row_offsets)
+    held = np.maximum(lengths, n_rows)
+    row_offsets = offsets_of(held)
+    row = np.arange(row_offsets[-1]) - np.repeat(row_offsets[:-1], held)
+    row = np.minimum(row, np.repeat(lengths - 1, held)) + np.repeat(rows.row_offsets[:-1], held)
+    return Rows(rows.knots[:0], rows.values[row], row_offsets)
 
 
 @kernel

@@ -25,7 +25,7 @@ from scipy.linalg import solveh_banded
 from torch import Tensor
 
 from ..discrepancies import Discrepancy, L2Discrepancy
-from ..evaluation.l2_lattice import Lattice, lay_on_lattice, mirrored, mirrored_ends
+from ..evaluation.l2_lattice import Lattice, lay_on_lattice, mirrored, mirrored_rows
 from ..evaluation.l2_problem import Problem, Shapes, pose
 from ..kernels import one_torch_thread, run, scratch
 from ..offsets import Offsets
@@ -36,6 +36,7 @@ from .l2_scan import Costs, Exact, Found, Scanned, resample, search_minima, sear
 CHUNK_ELEMENTS = 2**19  # float32 numbers of the costs of one chunk of paths: 2 MB
 TOLERANCE = 4 * 2.0**-24  # of the energies that the scan adds up: its rounding
 POINTS_PER_GAP = 2.5  # at least, on the lattice of an irregular path
+SHORT = 64  # points: paths of no more are laid together
 RESAMPLE_CHUNK = 64
 BEYOND = 3  # points of a lattice beyond the longest path
 N_MEDIAN = 9  # observations whose median is a path's centre
@@ -102,9 +103,10 @@ _LET_OVERFLOW = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 @_LET_OVERFLOW
 def lay_paths(paths: Paths) -> Lattices:
-    """Lay paths on lattices, those of one step together.
+    """Lay paths on lattices, those of one step and of about the same length together.
 
-    An irregular path gets a power of two as its step, so that it does not depend on the batch.
+    An irregular path gets a power of two as its step, so that it does not depend on the batch. The
+    shorter ones of a group are prolonged to the longest, which is at most eight times as long.
     """
     place = (paths.lengths[:, None] - 1) * np.arange(N_MEDIAN) // (N_MEDIAN - 1)
     # A median of a few: a mean would be moved by one wild observation.
@@ -112,12 +114,14 @@ def lay_paths(paths: Paths) -> Lattices:
     gap = paths.spans / np.maximum(paths.lengths - 1, 1)
     step = np.where(paths.spans > 0, np.exp2(np.floor(np.log2(gap / POINTS_PER_GAP))), 1.0)
     step = np.where(paths.step > 0, paths.step, step)
+    n_rows = np.where(paths.step > 0, paths.lengths, np.ceil(paths.spans / step - 1e-9) + 1)
+    size = np.ceil(np.log2(np.maximum(n_rows / SHORT, 1.0)) / 3.0)
+    kinds, kind = np.unique([paths.step > 0, step, size], axis=1, return_inverse=True)
     groups = []
-    for regular in (True, False):
-        some = np.flatnonzero((paths.step > 0) == regular)
-        for h in np.unique(step[some]):
-            members = some[step[some] == h]
-            groups.append(_lay_group(paths, centre, float(h), regular, members))
+    for k, (regular, h, _) in enumerate(kinds.T):
+        members = np.flatnonzero(kind == k)
+        own = n_rows[members].astype(np.int64)
+        groups.append(_lay_group(paths, centre, float(h), bool(regular), members, own))
     return Lattices(groups, centre)
 
 
@@ -127,11 +131,8 @@ def _n_points(n_rows: Index) -> int:
 
 
 def _lay_group(
-    paths: Paths, centre: Array, step: float, regular: bool, members: Index
+    paths: Paths, centre: Array, step: float, regular: bool, members: Index, n_rows: Index
 ) -> LatticePaths:
-    n_rows = np.ceil(paths.spans[members] / step - 1e-9).astype(np.int64) + 1
-    if regular:
-        n_rows = paths.lengths[members]
     points = _n_points(n_rows)
     values = np.empty((len(members), paths.n_channels, points), np.float32)
     unresolved = np.empty(
@@ -384,9 +385,7 @@ def _search_group(
     of_level = np.maximum(of_level + (weighted * level).sum(axis=1), 0.0) * lengths
     tolerance = TOLERANCE * 2 * (energy + np.where(shapes.level_free, 0.0, of_level))
     if backwards is not None and not refined:
-        ends = mirrored_ends(rows.values, rows.row_offsets, lattice.hats.shape[1])
-        ends = ends.reshape(-1, ends.shape[2])
-        exact = Exact(rows.values, rows.row_offsets, ends, lattice, backwards)
+        exact = Exact(rows, mirrored_rows(rows), lattice, backwards)
     size = max(1, CHUNK_ELEMENTS // (len(shapes.lengths) * period))
 
     def search_chunk(first: int, last: int) -> None:

@@ -14,6 +14,7 @@ from ..evaluation.l2_lattice import (
     lattice_squared_norm,
     new_difference,
 )
+from ..evaluation.l2_problem import Rows
 from ..evaluation.l2_union import (
     add_moments,
     find_difference,
@@ -91,17 +92,14 @@ class Exact(NamedTuple):
 
     Attributes
     ----------
-    values, row_offsets : (rows, channels) and (series + 1,) arrays
-        The paths.
-    ends : (series * rows, channels) array
-        Their last rows, backwards.
+    rows, mirrored : Rows
+        The paths, and those backwards in time.
     lattice, backwards : Lattice
-        The shapelets on the paths' samples, and those in mirrored time.
+        The shapelets on the paths' samples, and those backwards in time.
     """
 
-    values: Array
-    row_offsets: Index
-    ends: Array
+    rows: Rows
+    mirrored: Rows
     lattice: Lattice
     backwards: Lattice
 
@@ -298,12 +296,12 @@ def settle(cost, bound, series, k, shapes, exact):
     for s in range(len(cost)):
         if cost[s] > bound:
             continue
-        rows, row, lattice = exact.values, exact.row_offsets[series] + s, exact.lattice
+        values, row, lattice = exact.rows.values, exact.rows.row_offsets[series] + s, exact.lattice
         if s == len(cost) - 1:
-            rows, row, lattice = exact.ends, series * lattice.projection.shape[1], exact.backwards
-        pieces, share, n_channels = lattice.pieces[k], lattice.share[k], rows.shape[1]
+            values, row, lattice = exact.mirrored.values, row - s, exact.backwards
+        pieces, share, n_channels = lattice.pieces[k], lattice.share[k], values.shape[1]
         lattice_difference(
-            rows.ravel()[row * n_channels :], lattice.projection[k].ravel(), pieces, share,
+            values.ravel()[row * n_channels :], lattice.projection[k].ravel(), pieces, share,
             n_channels, shapes.level_free[k], difference,
         )  # fmt: skip
         value = lattice_squared_norm(
