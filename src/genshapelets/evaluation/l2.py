@@ -44,7 +44,8 @@ from .l2_union import (
     lay_window,
     longest_path,
     new_nodes,
-    offset_slope,
+    norm_and_slope,
+    pair_of,
     squared_norm,
 )
 
@@ -266,17 +267,12 @@ def _free_forward(members, windows, out, first, last):
     nodes = new_nodes(longest_path(rows.row_offsets) + n_knots + 2, n_channels)
     for member in range(first, last):
         series = members[member]
-        begin, end = rows.row_offsets[series], rows.row_offsets[series + 1]
-        knots, path = rows.knots[begin:end], rows.values[begin:end]
         for k in range(out.shape[1]):
+            pair = pair_of(rows, series, shapes, k)
             for candidate in range(out.shape[2]):
                 if windows.index[series, k, candidate] != SKIP:
-                    start = windows.start[series, k, candidate]
-                    n_nodes = lay_window(
-                        knots, path, shapes.values[k], shapes.lengths[k], shapes.level_free[k],
-                        start, nodes,
-                    )  # fmt: skip
-                    out[series, k, candidate] = squared_norm(nodes, n_nodes, shapes.weights[k])
+                    n_nodes = lay_window(pair, windows.start[series, k, candidate], nodes)
+                    out[series, k, candidate] = squared_norm(nodes, n_nodes, pair.weight)
 
 
 def _gradients(
@@ -321,18 +317,13 @@ def _free_backward(members, windows, upstream, sums, first, last):
     _, n_knots, n_channels = shapes.values.shape
     nodes = new_nodes(longest_path(rows.row_offsets) + n_knots + 2, n_channels)
     for k in range(first, last):
-        weight = shapes.weights[k]
         for series in members:
-            begin, end = rows.row_offsets[series], rows.row_offsets[series + 1]
-            knots, path = rows.knots[begin:end], rows.values[begin:end]
+            pair = pair_of(rows, series, shapes, k)
             for candidate in range(upstream.shape[2]):
                 g = upstream[series, k, candidate]
                 if g == 0.0 or windows.index[series, k, candidate] == SKIP:
                     continue
-                n_nodes = lay_window(
-                    knots, path, shapes.values[k], shapes.lengths[k], shapes.level_free[k],
-                    windows.start[series, k, candidate], nodes,
-                )  # fmt: skip
+                n_nodes = lay_window(pair, windows.start[series, k, candidate], nodes)
                 add_moments(
                     nodes.time, nodes.segment, nodes.share, nodes.difference, n_nodes, g,
                     sums.moments[k],
@@ -342,7 +333,7 @@ def _free_backward(members, windows, upstream, sums, first, last):
                     sums.ends[k, d] += g * nodes.difference[n_nodes - 1, d] ** 2
                 slope = g * windows.slope[series, k, candidate]
                 if slope != 0.0:
-                    sums.lengths[k] += slope * offset_slope(knots, path, nodes, n_nodes, weight)
+                    sums.lengths[k] += slope * norm_and_slope(pair, nodes, n_nodes)[1]
 
 
 @kernel
@@ -424,12 +415,9 @@ def _outer(rows, shapes, starts, upstream, out, first, last):
     nodes = new_nodes(longest_path(rows.row_offsets) + n_knots + 2, n_channels)
     for k in range(first, last):
         for series in range(len(starts)):
-            begin, end = rows.row_offsets[series], rows.row_offsets[series + 1]
+            pair = pair_of(rows, series, shapes, k)
             for candidate in range(starts.shape[2]):
-                n_nodes = lay_window(
-                    rows.knots[begin:end], rows.values[begin:end], shapes.values[k],
-                    shapes.lengths[k], shapes.level_free[k], starts[series, k, candidate], nodes,
-                )  # fmt: skip
+                n_nodes = lay_window(pair, starts[series, k, candidate], nodes)
                 for node in range(n_nodes - 1):
                     sixth = upstream[series, k, candidate] / 6.0
                     sixth *= nodes.time[node + 1] - nodes.time[node]

@@ -41,6 +41,37 @@ class Nodes(NamedTuple):
     mean: Array
 
 
+class Pair(NamedTuple):
+    """A path and a shapelet.
+
+    Attributes
+    ----------
+    knots, path : (rows,) and (rows, channels) arrays
+    shapelet : (knots, channels) array
+    length : float
+    weight : (channels,) array
+        Squared weights of the channels.
+    level_free : bool
+    """
+
+    knots: Array
+    path: Array
+    shapelet: Array
+    length: float
+    weight: Array
+    level_free: bool
+
+
+@inner_kernel
+def pair_of(rows, series, shapes, k):
+    """Path ``series`` and shapelet k."""
+    begin, end = rows.row_offsets[series], rows.row_offsets[series + 1]
+    return Pair(
+        rows.knots[begin:end], rows.values[begin:end], shapes.values[k], shapes.lengths[k],
+        shapes.weights[k], shapes.level_free[k],
+    )  # fmt: skip
+
+
 @inner_kernel
 def longest_path(row_offsets):
     """Most rows that a path has."""
@@ -124,11 +155,11 @@ def subtract_mean(nodes, n_nodes):
 
 
 @inner_kernel
-def lay_window(knots, path, shapelet, length, level_free, start, nodes):
-    """Nodes of a shapelet laid over a path at ``start``, and the difference there; their number."""
-    n_nodes = find_nodes(knots, start, length, len(shapelet), nodes)
-    find_difference(path, shapelet, nodes, n_nodes)
-    if level_free:
+def lay_window(pair, start, nodes):
+    """Nodes of the shapelet laid over the path at ``start``, and the difference there; their number."""
+    n_nodes = find_nodes(pair.knots, start, pair.length, len(pair.shapelet), nodes)
+    find_difference(pair.path, pair.shapelet, nodes, n_nodes)
+    if pair.level_free:
         subtract_mean(nodes, n_nodes)
     return n_nodes
 
@@ -147,19 +178,22 @@ def squared_norm(nodes, n_nodes, weight):
 
 
 @inner_kernel
-def offset_slope(knots, path, nodes, n_nodes, weight):
-    """Derivative of the integral by the window's start: 2 int r f', r the difference."""
-    last, total = len(knots) - 1, 0.0
+def norm_and_slope(pair, nodes, n_nodes):
+    """That integral, and its derivative by the window's start: 2 int r f', r the difference."""
+    knots, path, weight = pair.knots, pair.path, pair.weight
+    last, norm, slope = len(knots) - 1, 0.0, 0.0
     for node in range(n_nodes - 1):
-        row = nodes.row[node]
-        if row == last:
-            break
+        row = min(nodes.row[node], last - 1)
         p, q, f, g = nodes.difference[node], nodes.difference[node + 1], path[row], path[row + 1]
-        work = 0.0
+        energy, work = 0.0, 0.0
         for d in range(len(weight)):
+            energy += weight[d] * (p[d] * p[d] + p[d] * q[d] + q[d] * q[d])
             work += weight[d] * (p[d] + q[d]) * (g[d] - f[d])
-        total += work * (nodes.time[node + 1] - nodes.time[node]) / (knots[row + 1] - knots[row])
-    return total
+        width = nodes.time[node + 1] - nodes.time[node]
+        norm += energy * width
+        if nodes.row[node] < last:
+            slope += work * width / (knots[row + 1] - knots[row])
+    return norm / 3.0, slope
 
 
 @inner_kernel

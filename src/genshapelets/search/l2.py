@@ -33,7 +33,7 @@ from ..paths import Array, Index, Paths
 from .l2_exact import certify_paths
 from .l2_scan import Costs, Exact, Found, Scanned, resample, search_minima, search_samples
 
-CHUNK_ELEMENTS = 2**19  # float32 numbers of the costs of one chunk of paths: 2 MB
+CHUNK_ELEMENTS = 2**20  # float32 numbers of the costs of one chunk of paths: 4 MB
 TOLERANCE = 4 * 2.0**-24  # of the energies that the scan adds up: its rounding
 POINTS_PER_GAP = 2.5  # at least, on the lattice of an irregular path
 SHORT = 64  # points: paths of no more are laid together
@@ -256,13 +256,14 @@ def _prepare(
     """Prepare a scan; ``level`` (shapelets, channels) is taken off the shapelets."""
     weights = torch.from_numpy(shapes.weights).float()
     own = torch.ones(1, 1) if shared else weights  # of the energies
-    values, cells, squares = _taps(lattice, weights, level)
-    spectra = [torch.fft.rfft(x, period).conj().permute(2, 1, 0) for x in (values, cells, squares)]
+    regular = backwards is not None
+    values, *energies = _taps(lattice, weights, level, regular)
+    spectra = [torch.fft.rfft(x, period).conj().permute(2, 1, 0) for x in (values, *energies)]
     spectra[1:] = [x * own.T for x in spectra[1:]]
     end_taps = weights[:0]
     if backwards is not None:
-        values, cells, squares = _taps(backwards, weights, level)
-        end_taps = torch.cat([values, own[..., None] * cells, own[..., None] * squares], dim=1)
+        values, *energies = _taps(backwards, weights, level, regular)
+        end_taps = torch.cat([values, *(own[..., None] * x for x in energies)], dim=1)
     return _Scan(
         weights[:1] if shared else weights,
         torch.cat(spectra, dim=1),
@@ -270,11 +271,12 @@ def _prepare(
     )
 
 
-def _taps(lattice: Lattice, weights: Tensor, level: Array) -> tuple[Tensor, Tensor, Tensor]:
-    """Taps (shapelets, channels or 1, points) for values, energies of cells and squares.
+def _taps(lattice: Lattice, weights: Tensor, level: Array, regular: bool) -> list[Tensor]:
+    """Taps (shapelets, channels or 1, points) for values, energies of cells and, if regular, squares.
 
     A window's last node lies between two points, a share z of the way. Over that share of a cell the
-    energy is that of the cubic with the cell's energy and, as slopes, the squares at its ends.
+    energy is that of the cubic with the cell's energy and, as slopes, the squares at its ends. On the
+    finer lattice of an irregular path it is z times the cell's energy, which is near enough.
     """
     k, last, step, z = np.arange(len(level)), lattice.pieces, lattice.step, lattice.share
     point = np.arange(lattice.hats.shape[1])
@@ -283,6 +285,8 @@ def _taps(lattice: Lattice, weights: Tensor, level: Array) -> tuple[Tensor, Tens
     cells[k, last - 1] = step / 3 * z * z * (3.0 - 2.0 * z)
     squares[k, last - 1] = step * z * (1.0 - z) ** 2
     squares[k, last] = step * z * z * (z - 1.0)
+    if not regular:
+        cells[k, last - 1] = step / 3 * z
     # The integrals of the hats themselves, for the level.
     width = np.where(point < last[:, None], step, 0.0)
     width[:, 0] = step / 2
@@ -293,12 +297,12 @@ def _taps(lattice: Lattice, weights: Tensor, level: Array) -> tuple[Tensor, Tens
     values[k, last - 1] += (1.0 - z)[:, None] * at_last
     values[k, last] = z[:, None] * at_last
     of_values = torch.from_numpy(values).float().transpose(1, 2) * (-2.0 * weights[..., None])
-    of_cells, of_squares = (torch.from_numpy(x).float()[:, None] for x in (cells, squares))
-    return of_values, of_cells, of_squares
+    energies = (cells, squares) if regular else (cells,)
+    return [of_values, *(torch.from_numpy(x).float()[:, None] for x in energies)]
 
 
-def _features(x: Tensor, weights: Tensor) -> Tensor:
-    """Values x at points, 3/h times the energy of the cell after each, and the square at each.
+def _features(x: Tensor, weights: Tensor, regular: bool) -> Tensor:
+    """Values x at points, 3/h times the energy of the cell after each and, if regular, the squares.
 
     From (paths, channels, points + 1) values; (paths, features, points). If all shapelets share a metric
     the energies are summed over channels.
@@ -308,7 +312,7 @@ def _features(x: Tensor, weights: Tensor) -> Tensor:
     cell = (x * following).add_(square).addcmul_(following, following)
     if len(weights) == 1:
         cell, square = weights @ cell, weights @ square
-    return torch.cat([x, cell, square], dim=1)
+    return torch.cat([x, cell, square] if regular else [x, cell], dim=1)
 
 
 def _costs(scan: _Scan, group: LatticePaths, tolerance: Array, period: int, part: slice) -> Costs:
@@ -317,7 +321,7 @@ def _costs(scan: _Scan, group: LatticePaths, tolerance: Array, period: int, part
     ``tolerance`` (paths, shapelets) is without what depends on the energy of the paths.
     """
     x, h, n_rows = group.values[part], group.step, group.n_rows[part]
-    features = _features(x, scan.weights)
+    features = _features(x, scan.weights, group.regular)
     n_channels, shared = x.shape[1], len(scan.weights) == 1
     cells = features[:, n_channels : n_channels + (1 if shared else n_channels)]
     if not group.regular:
@@ -340,7 +344,7 @@ def _costs(scan: _Scan, group: LatticePaths, tolerance: Array, period: int, part
         n_points = len(scan.end_taps) // features.shape[1]
         row = torch.from_numpy(np.maximum(n_rows[:, None] - 1 - np.arange(n_points + 1), 0))
         backwards = x.gather(2, row[:, None].expand(-1, n_channels, -1))
-        ends = _features(backwards, scan.weights).flatten(1) @ scan.end_taps
+        ends = _features(backwards, scan.weights, group.regular).flatten(1) @ scan.end_taps
     mean = h / 2 * (x[:, :, 1:] + x[:, :, :-1])
     integral = torch.nn.functional.pad(mean.cumsum(dim=2, dtype=torch.float64), (1, 0)).float()
     # 2 sqrt(a b) <= a + b bounds what the level adds to the energies.

@@ -10,19 +10,27 @@ and (sigma^2)'' = 2 [r f']_0^S + 2 int f' w' is at most
     B = 4 R (F + M) + 2 L |A w'|,    M = L / sqrt(S) if level-free, else 0,
 
 R the largest |A r| at either end of a window in the interval and F the largest |A f'| that they meet.
-From the value and the slope in an interval's middle both bound it from below; an interval that could
-hold a smaller value is halved. What is left may be below the answer by 1e-9 of it, or by 1e-12 of the
-shapelet's own norm.
+From the value and the slope inside an interval both bound it from below. While no knot of the path meets
+one of the shapelet, sigma^2 is a polynomial in s, of degree 4 at most, and not below the least of its
+Bernstein coefficients. An interval that could hold a smaller value is split. What is left may be below
+the answer by 1e-11 of it, or by 1e-12 of the shapelet's own norm.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..evaluation.l2_union import lay_window, longest_path, new_nodes, offset_slope, squared_norm
+from ..evaluation.l2_union import (
+    lay_window,
+    longest_path,
+    new_nodes,
+    norm_and_slope,
+    pair_of,
+    squared_norm,
+)
 from ..kernels import inner_kernel, kernel
 
-RELATIVE, ABSOLUTE = 1e-9, 1e-12
+RELATIVE, ABSOLUTE = 1e-11, 1e-12
 MAX_DEPTH = 60
 
 
@@ -32,25 +40,22 @@ def certify_paths(first, last, rows, shapes, room, found):
     _, n_knots, n_channels = shapes.values.shape
     nodes = new_nodes(longest_path(rows.row_offsets) + n_knots + 2, n_channels)
     for series in range(first, last):
-        begin, end = rows.row_offsets[series], rows.row_offsets[series + 1]
-        knots, path = rows.knots[begin:end], rows.values[begin:end]
         for k in range(len(shapes.lengths)):
             if room[series, k] > 0.0:
-                start = certify(found.start[series, k, 0], knots, path, k, shapes, nodes)
+                pair = pair_of(rows, series, shapes, k)
+                start = certify(found.start[series, k, 0], pair, nodes)
                 found.start[series, k, 0] = start
                 found.slope[series, k, 0] = -1.0 if start == room[series, k] else 0.0
 
 
 @inner_kernel
-def certify(start, knots, path, k, shapes, nodes):
+def certify(start, pair, nodes):
     """Offset of least discrepancy, given a good one."""
-    shapelet, length, weight = shapes.values[k], shapes.lengths[k], shapes.weights[k]
-    level_free = shapes.level_free[k]
+    knots, path, shapelet, length, weight, level_free = pair
     room = knots[-1] - length
     steepness, energy = slope_norms(knots, path, weight)
     shapelet_slope, shapelet_norm = shapelet_norms(shapelet, length, weight)
-    n_nodes = lay_window(knots, path, shapelet, length, level_free, start, nodes)
-    best = np.sqrt(squared_norm(nodes, n_nodes, weight))
+    best = np.sqrt(squared_norm(nodes, lay_window(pair, start, nodes), weight))
     if not best < np.inf:  # overflow, or a shapelet that has diverged
         return start
     slack = ABSOLUTE * (shapelet_norm + best)
@@ -59,12 +64,12 @@ def certify(start, knots, path, k, shapes, nodes):
     while n_open > 0:
         n_open -= 1
         a, b = low[n_open], high[n_open]
-        middle, half = 0.5 * (a + b), 0.5 * (b - a)
-        n_nodes = lay_window(knots, path, shapelet, length, level_free, middle, nodes)
-        value = squared_norm(nodes, n_nodes, weight)
-        sigma = np.sqrt(value)
+        split, is_smooth = nearest_event(pair, a, b)
+        n_nodes = lay_window(pair, split, nodes)
+        value, slope = norm_and_slope(pair, nodes, n_nodes)
+        sigma, half = np.sqrt(value), max(split - a, b - split)
         if sigma < best:
-            best, start = sigma, middle
+            best, start = sigma, split
         wanted = best * (1.0 - RELATIVE) - slack
         if wanted <= 0.0:
             break
@@ -78,15 +83,50 @@ def certify(start, knots, path, k, shapes, nodes):
             steepest += norm / np.sqrt(length)
         at_ends = end_norm(nodes, n_nodes, weight) + half * steepest
         bend = 4.0 * at_ends * steepest + 2.0 * norm * shapelet_slope
-        slope = abs(offset_slope(knots, path, nodes, n_nodes, weight))
-        if value - half * (slope + 0.5 * half * bend) >= wanted * wanted:
+        if value - half * (abs(slope) + 0.5 * half * bend) >= wanted * wanted:
             continue
         if half <= 1e-15 * (room + length) or n_open + 2 > len(low):
             continue
-        low[n_open], high[n_open] = a, middle
-        low[n_open + 1], high[n_open + 1] = middle, b
+        if is_smooth:
+            bound, split = polynomial_bound(pair, a, b, value, nodes)
+            if bound >= wanted * wanted:
+                continue
+        low[n_open], high[n_open] = a, split
+        low[n_open + 1], high[n_open + 1] = split, b
         n_open += 2
     return start
+
+
+@inner_kernel
+def nearest_event(pair, a, b):
+    """Offset nearest to the middle of (a, b) at which knots of path and shapelet meet, and False.
+
+    If there is none in between, the middle, and True.
+    """
+    middle, last = 0.5 * (a + b), len(pair.shapelet) - 1
+    spacing, nearest, is_smooth = pair.length / last, middle, True
+    row = np.searchsorted(pair.knots, a, side="right")
+    while row < len(pair.knots) and pair.knots[row] < b + pair.length:
+        knot = min(max(np.rint((pair.knots[row] - middle) / spacing), 0.0), float(last))
+        event = pair.knots[row] - knot * spacing
+        if a < event < b and (is_smooth or abs(event - middle) < abs(nearest - middle)):
+            nearest, is_smooth = event, False
+        row += 1
+    return nearest, is_smooth
+
+
+@inner_kernel
+def polynomial_bound(pair, a, b, middle, nodes):
+    """Lower bound of a polynomial of degree 4 on [a, b], given its middle; and where to split."""
+    width = b - a
+    p, slope_p = norm_and_slope(pair, nodes, lay_window(pair, a, nodes))
+    q, slope_q = norm_and_slope(pair, nodes, lay_window(pair, b, nodes))
+    after, before = p + 0.25 * width * slope_p, q - 0.25 * width * slope_q
+    inner = (16.0 * middle - p - 4.0 * after - 4.0 * before - q) / 6.0
+    share = 0.5
+    if slope_p < 0.0 < slope_q:  # where a line through both slopes is 0
+        share = min(max(slope_p / (slope_p - slope_q), 0.02), 0.98)
+    return min(p, after, inner, before, q), a + share * width
 
 
 @inner_kernel

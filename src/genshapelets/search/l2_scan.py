@@ -22,16 +22,18 @@ from ..evaluation.l2_union import (
     lay_window,
     longest_path,
     new_nodes,
-    offset_slope,
+    norm_and_slope,
+    pair_of,
     squared_norm,
 )
 from ..kernels import inner_kernel, kernel
 from ..paths import Array, Index
 
 N_MINIMA = 3  # local minima that are followed on the true path,
-SLACK = 0.05  # if the scan puts them within this share of the best one's squared discrepancy
+SLACK = 0.02  # if the scan puts them within this share of the best one's squared discrepancy
 MAX_STEPS = 4  # of the descent,
 GAIN = 1e-4  # while a step promises to gain this share
+SHORTEST = 4.0  # steps: shorter shapelets are not searched by the scan
 NOISE = 1e-2  # rounding of the scan, relative to a squared discrepancy, that may hide a minimum
 
 Single = NDArray[np.float32]
@@ -148,63 +150,88 @@ def search_samples(members, exact, shapes, scanned, costs, found):
 def search_minima(members, rows, shapes, scanned, costs, found):
     """Best local minima over continuous offsets, of a chunk of paths, ``members`` of the batch.
 
-    The best few minima of the scan are followed on the true path.
+    The best few minima of the scan are followed on the true path. Where the scan is too coarse, or its
+    rounding hides what is to be found, the true path is scanned instead.
     """
     n_best, step = found.start.shape[2], scanned.step
     _, n_knots, n_channels = shapes.values.shape
-    nodes = new_nodes(longest_path(rows.row_offsets) + n_knots + 2, n_channels)
+    longest = longest_path(rows.row_offsets)
+    nodes, events = new_nodes(longest + n_knots + 2, n_channels), np.empty((2, 4 * longest + 3))
     least, order = np.empty(n_best), np.empty(max(N_MINIMA, n_best), np.int64)
     factor, is_fine = np.empty(n_channels), costs.ends.shape[1] == 0
     for j in range(len(members)):
         series, values, integral = members[j], costs.values[j], costs.integral[j]
-        begin, end = rows.row_offsets[series], rows.row_offsets[series + 1]
-        knots, path = rows.knots[begin:end], rows.values[begin:end]
         last, centre = costs.n_rows[j] - 1, scanned.centre[series]
         for k in range(len(shapes.lengths)):
             room, level_free = scanned.room[series, k], shapes.level_free[k]
             if room <= 0.0:
                 continue
-            window = scanned.pieces[k] - 1, scanned.share[k], step
-            cost = costs.cost[j, k, : n_offsets_before(room, step) + 1]
-            level_factor(shapes.weights[k], centre, scanned.level[k], level_free, window, factor)
-            add_level(values, integral, factor, level_free, window, cost)
-            if is_fine:
-                interpolate_end(cost, room / step)
-            else:
-                cost[-1] = costs.ends[j, k]
-                cost[-1] += end_level(values, integral, factor, level_free, window, last)
-            shapelet = shapes.values[k], shapes.lengths[k], level_free
-            count = 0
-            for attempt in range(2):
-                if attempt == 1:
-                    # Where rounding hides what is to be found, scan the true path in float64.
-                    if costs.tolerance[j, k] <= NOISE * max(least[0], NOISE * scanned.energy[k]):
-                        break
-                    scan_exactly(step, room, knots, path, shapelet, shapes.weights[k], nodes, cost)
-                    count = 0
-                for c in range(best_minima(cost, order)):
-                    if c >= n_best and cost[order[c]] - cost[order[0]] > SLACK * least[0]:
-                        break
-                    bracket = parabola(cost, order[c], step, room, is_fine)
-                    start, value = descend(
-                        bracket, 0.5 * step, knots, path, shapelet, shapes.weights[k], nodes
-                    )
-                    count = insert(start, value, found.start[series, k], least, count)
+            pair, starts, count = pair_of(rows, series, shapes, k), found.start[series, k], 0
+            if pair.length >= SHORTEST * step:
+                window = scanned.pieces[k] - 1, scanned.share[k], step
+                cost = costs.cost[j, k, : n_offsets_before(room, step) + 1]
+                level_factor(pair.weight, centre, scanned.level[k], level_free, window, factor)
+                add_level(values, integral, factor, level_free, window, cost)
+                if is_fine:
+                    interpolate_end(cost, room / step)
+                else:
+                    cost[-1] = costs.ends[j, k]
+                    cost[-1] += end_level(values, integral, factor, level_free, window, last)
+                count = follow_scan(pair, cost, step, room, is_fine, order, nodes, (starts, least))
+            hidden = costs.tolerance[j, k] > NOISE * max(least[0], NOISE * scanned.energy[k])
+            if count == 0 or hidden:
+                count = follow_events(pair, room, order, events, nodes, (starts, least))
             found.count[series, k] = count
             for c in range(n_best):
                 if c >= count:
-                    found.start[series, k, c] = found.start[series, k, 0]
-                found.slope[series, k, c] = -1.0 if found.start[series, k, c] == room else 0.0
+                    starts[c] = starts[0]
+                found.slope[series, k, c] = -1.0 if starts[c] == room else 0.0
 
 
 @inner_kernel
-def scan_exactly(step, room, knots, path, shapelet, weight, nodes, cost):
-    """Replace costs by squared discrepancies, the last by that of the last possible start."""
-    values, length, level_free = shapelet
-    for s in range(len(cost)):
-        start = room if s == len(cost) - 1 else s * step
-        n_nodes = lay_window(knots, path, values, length, level_free, start, nodes)
-        cost[s] = squared_norm(nodes, n_nodes, weight)
+def follow_scan(pair, cost, step, room, is_fine, order, nodes, best):
+    """Follow the best local minima of a scan; writes the best (starts, values) found, how many."""
+    starts, least = best
+    count = 0
+    for c in range(best_minima(cost, order)):
+        if c >= len(least) and cost[order[c]] - cost[order[0]] > SLACK * least[0]:
+            break
+        bracket = parabola(cost, order[c], step, room, is_fine)
+        start, value = descend(pair, bracket, nodes)
+        count = insert(start, value, starts, least, count)
+    return count
+
+
+@inner_kernel
+def follow_events(pair, room, order, events, nodes, best):
+    """Do the same after a scan of the true path, at all events and halfway between them.
+
+    Events are offsets at which the window begins or ends at a knot of the path. ``events`` is room for
+    them and for the squared discrepancies there.
+    """
+    tried, cost, (starts, least) = events[0], events[1], best
+    n_tried, begin, end, tried[0] = 1, 0, 0, 0.0
+    while tried[n_tried - 1] < room:
+        before, following = tried[n_tried - 1], room
+        while begin < len(pair.knots) and pair.knots[begin] <= before:
+            begin += 1
+        while end < len(pair.knots) and pair.knots[end] - pair.length <= before:
+            end += 1
+        if begin < len(pair.knots):
+            following = min(following, pair.knots[begin])
+        if end < len(pair.knots):
+            following = min(following, pair.knots[end] - pair.length)
+        tried[n_tried], tried[n_tried + 1] = 0.5 * (before + following), following
+        n_tried += 2
+    for s in range(n_tried):
+        cost[s] = squared_norm(nodes, lay_window(pair, tried[s], nodes), pair.weight)
+    count = 0
+    for c in range(best_minima(cost[:n_tried], order)):
+        s = order[c]
+        bracket = tried[s], tried[max(s - 1, 0)], tried[min(s + 1, n_tried - 1)], 0.0
+        start, value = descend(pair, bracket, nodes)
+        count = insert(start, value, starts, least, count)
+    return count
 
 
 @inner_kernel
@@ -367,25 +394,21 @@ def parabola(cost, s, step, room, at_vertex):
 
 
 @inner_kernel
-def descend(bracket, reach, knots, path, shapelet, weight, nodes):
+def descend(pair, bracket, nodes):
     """Minimise over the offsets in a bracket: place and squared discrepancy.
 
-    By Newton's method, with the curvature of the last two slopes; without one, by steps of ``reach``.
-    ``shapelet`` is (values, length, level_free).
+    By Newton's method, with the curvature of the last two slopes; without one, by a quarter of the
+    bracket, which is (place, least, most, curvature).
     """
     start, low, high, curvature = bracket
-    values, length, level_free = shapelet
-    n_nodes = lay_window(knots, path, values, length, level_free, start, nodes)
-    value = squared_norm(nodes, n_nodes, weight)
-    slope = offset_slope(knots, path, nodes, n_nodes, weight)
+    reach = 0.25 * (high - low)
+    value, slope = norm_and_slope(pair, nodes, lay_window(pair, start, nodes))
     for _ in range(MAX_STEPS):
         move = -slope / curvature if curvature > 0.0 else -np.sign(slope) * reach
         following = min(max(start + move, low), high)
         if not 0.5 * abs(slope * (following - start)) > GAIN * value:
             break
-        n_nodes = lay_window(knots, path, values, length, level_free, following, nodes)
-        next_value = squared_norm(nodes, n_nodes, weight)
-        next_slope = offset_slope(knots, path, nodes, n_nodes, weight)
+        next_value, next_slope = norm_and_slope(pair, nodes, lay_window(pair, following, nodes))
         secant = (next_slope - slope) / (following - start)
         curvature = secant if secant > 0.0 else 4.0 * abs(curvature)
         if next_value < value:
