@@ -12,41 +12,11 @@ quarter faster.
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import shutil
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
 
-from benchmarks.timing import REPOSITORY, provenance
+from benchmarks.timing import provenance, run_in, sources
 from benchmarks.workloads import WORKLOADS
 
 FIGURES = ("forward", "step", "conv1d", "conv1d step")
-
-
-def run_in(source: Path, workload: str) -> dict[str, float]:
-    """Time a workload with the package found in a folder."""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(REPOSITORY / "benchmarks" / "workloads.py"), workload],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(source), "OMP_NUM_THREADS": "1"},
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(f"{workload} failed in {source}:\n{done.stderr}")
-    return json.loads(done.stdout.strip().splitlines()[-1])
-
-
-def checkout(revision: str, folder: str) -> Path:
-    """Sources of an older commit."""
-    archive = subprocess.run(
-        ["git", "archive", revision, "src"], capture_output=True, cwd=REPOSITORY, check=True
-    )
-    subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
-    return Path(folder) / "src"
 
 
 def main() -> None:
@@ -63,16 +33,12 @@ def main() -> None:
         + f"{'fwd/conv1d':>12}{'step/step':>12}"
         + "  older: fwd, step; ratios" * bool(options.beside)
     )
-    folder = tempfile.mkdtemp()
-    try:
-        sources = {"here": REPOSITORY / "src"}
-        if options.beside:
-            sources["older"] = checkout(options.beside, folder)
+    with sources(options.beside) as folders:
         for workload in options.workloads:
             best: dict[str, dict[str, float]] = {}
             for _ in range(options.rounds):
-                for name, source in sources.items():
-                    figures = run_in(source, workload)
+                for name, source in folders.items():
+                    figures = run_in(source, "workloads.py", workload)
                     known = best.setdefault(name, figures)
                     best[name] = {key: min(known[key], figures[key]) for key in figures}
             ours = best["here"]
@@ -83,8 +49,6 @@ def main() -> None:
                 line += f"{older['forward']:10.1f}{older['step']:9.1f}"
                 line += "".join(f"{ours[key] / older[key]:7.2f}" for key in ("forward", "step"))
             print(line, flush=True)
-    finally:
-        shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ from .l2_lattice import (
     mirrored,
     mirrored_rows,
     new_difference,
+    weighted_residual,
 )
 from .l2_problem import Problem, Rows, Shapes, as_array, pose
 from .l2_union import (
@@ -240,23 +241,26 @@ def _squared(groups: list[Group]) -> Array:
 @kernel
 def _lattice_forward(members, windows, lattice, out, first, last):
     """Windows that start at a sample, of paths first..last."""
-    values, difference = windows.rows.values.ravel(), new_difference(lattice)
-    level_free, n_channels = windows.shapes.level_free, windows.shapes.values.shape[2]
-    for member in range(first, last):
-        series = members[member]
-        for k in range(out.shape[1]):
-            pieces, share = lattice.pieces[k], lattice.share[k]
-            projected, weight = lattice.projection[k].ravel(), lattice.weights[k]
+    values, row_offsets = windows.rows.values.ravel(), windows.rows.row_offsets
+    n_channels, difference = windows.shapes.values.shape[2], new_difference(lattice)
+    for k in range(out.shape[1]):
+        pieces, share, level_free = (
+            lattice.pieces[k],
+            lattice.share[k],
+            windows.shapes.level_free[k],
+        )
+        projected, weight = lattice.projection[k].ravel(), lattice.weights[k]
+        residual = weighted_residual(lattice, k)
+        for series in members[first:last]:
             for candidate in range(out.shape[2]):
                 index = windows.index[series, k, candidate]
                 if index != SKIP:
-                    window = values[(windows.rows.row_offsets[series] + index) * n_channels :]
+                    window = values[(row_offsets[series] + index) * n_channels :]
                     lattice_difference(
-                        window, projected, pieces, share, n_channels, level_free[k], difference
+                        window, projected, pieces, share, n_channels, level_free, difference
                     )
-                    out[series, k, candidate] = lattice_squared_norm(
-                        difference, weight, lattice.residual[k], pieces, share, lattice.step
-                    )
+                    squared = lattice_squared_norm(difference, weight, pieces, share, n_channels)
+                    out[series, k, candidate] = squared * lattice.step / 3.0 + residual
 
 
 @kernel

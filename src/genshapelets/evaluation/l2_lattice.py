@@ -174,15 +174,22 @@ def lattice_difference(window, projected, pieces, share, n_channels, level_free,
 
 
 @inner_kernel
-def lattice_squared_norm(difference, weight, residual, pieces, share, step):
-    """Integral of the weighted squared difference of path and shapelet."""
-    n_channels = len(residual)
-    following, whole, edge, rest = difference[n_channels:], 0.0, 0.0, 0.0
+def lattice_squared_norm(difference, weight, pieces, share, n_channels):
+    """Integral of the weighted squared difference, over 3 / step, without the residual."""
+    following, whole, edge = difference[n_channels:], 0.0, 0.0
     for x in range((pieces - 1) * n_channels):
         p, q = difference[x], following[x]
         whole += weight[x] * (p * p + p * q + q * q)
     last, end = difference[(pieces - 1) * n_channels :], difference[pieces * n_channels :]
     for d in range(n_channels):
         edge += weight[d] * (last[d] * last[d] + last[d] * end[d] + end[d] * end[d])
-        rest += weight[d] * residual[d]
-    return (whole + share * edge) * step / 3.0 + rest
+    return whole + share * edge
+
+
+@inner_kernel
+def weighted_residual(lattice, k):
+    """What the projection of shapelet k misses of every squared discrepancy."""
+    rest = 0.0
+    for d in range(lattice.residual.shape[1]):
+        rest += lattice.weights[k, d] * lattice.residual[k, d]
+    return rest

@@ -5,9 +5,8 @@ On a lattice of step h, with f a path in straight lines between its values on th
     int |A(f(s+t) - w(t))|^2 dt = int |A f|^2 - 2 sum_r f(s + r h) . v_r + constant,
 
 taps v_r = int A^T A w hat_r, the same for every offset s on the lattice. Both terms are correlations, of
-the path's values and of its energies over the lattice's cells, and made together by FFT, of paths less
-their centre c and shapelets less their mean m. What the level adds, 2 int A f . A (c - m), comes after;
-a level-free discrepancy subtracts |int A f|^2 / S instead.
+the path's values and of its energies over the lattice's cells, and made together by FFT, of paths and
+shapelets less what they have in common. A level-free discrepancy then subtracts |int A f|^2 / S.
 
 On a regularly sampled path the lattice is its samples, and what the scan leaves within its rounding is
 decided by the exact evaluation. An irregular path is scanned by its L2 projection on a finer lattice;
@@ -26,7 +25,7 @@ from torch import Tensor
 
 from ..discrepancies import Discrepancy, L2Discrepancy
 from ..evaluation.l2_lattice import Lattice, lay_on_lattice, mirrored, mirrored_rows
-from ..evaluation.l2_problem import Problem, Shapes, pose
+from ..evaluation.l2_problem import Problem, Rows, Shapes, pose
 from ..kernels import one_torch_thread, run, scratch
 from ..offsets import Offsets
 from ..paths import Array, Index, Paths
@@ -34,7 +33,7 @@ from .l2_exact import certify_paths
 from .l2_scan import Costs, Exact, Found, Scanned, resample, search_minima, search_samples
 
 CHUNK_ELEMENTS = 2**20  # float32 numbers of the costs of one chunk of paths: 4 MB
-TOLERANCE = 4 * 2.0**-24  # of the energies that the scan adds up: its rounding
+TOLERANCE = 8 * 2.0**-24  # of the energies that the scan adds up: its rounding
 POINTS_PER_GAP = 2.5  # at least, on the lattice of an irregular path
 SHORT = 64  # points: paths of no more are laid together
 RESAMPLE_CHUNK = 64
@@ -55,7 +54,7 @@ class LatticePaths(NamedTuple):
     n_rows : (paths,) array
         Lattice points of each.
     values : (paths, channels, points) tensor
-        Less the centre; the last one repeated beyond a path's end.
+        Less the centre of the path; the last one repeated beyond its end.
     unresolved : (paths, channels, points - 1) tensor
         int f^2 over the cell after each point that the values do not see; empty if regular.
     """
@@ -69,17 +68,16 @@ class LatticePaths(NamedTuple):
 
 
 class Lattices(NamedTuple):
-    """All paths of a batch on lattices, and the centres (series, channels) of the paths."""
+    """All paths of a batch on lattices, and the centres (series, channels) taken off their values."""
 
     groups: list[LatticePaths]
     centre: Array
 
     def __getitem__(self, chosen: Index) -> Lattices:  # type: ignore[override]
         """Choose paths."""
-        place = np.full(len(self.centre), -1)
         groups = []
         for group in self.groups:
-            place[:] = -1
+            place = np.full(len(self.centre), -1)
             place[group.members] = np.arange(len(group.members))
             members = np.flatnonzero(place[chosen] >= 0)
             if len(members):
@@ -256,13 +254,12 @@ def _prepare(
     """Prepare a scan; ``level`` (shapelets, channels) is taken off the shapelets."""
     weights = torch.from_numpy(shapes.weights).float()
     own = torch.ones(1, 1) if shared else weights  # of the energies
-    regular = backwards is not None
-    values, *energies = _taps(lattice, weights, level, regular)
+    values, *energies = _taps(lattice, weights, level)
     spectra = [torch.fft.rfft(x, period).conj().permute(2, 1, 0) for x in (values, *energies)]
     spectra[1:] = [x * own.T for x in spectra[1:]]
     end_taps = weights[:0]
     if backwards is not None:
-        values, *energies = _taps(backwards, weights, level, regular)
+        values, *energies = _taps(backwards, weights, level)
         end_taps = torch.cat([values, *(own[..., None] * x for x in energies)], dim=1)
     return _Scan(
         weights[:1] if shared else weights,
@@ -271,12 +268,11 @@ def _prepare(
     )
 
 
-def _taps(lattice: Lattice, weights: Tensor, level: Array, regular: bool) -> list[Tensor]:
-    """Taps (shapelets, channels or 1, points) for values, energies of cells and, if regular, squares.
+def _taps(lattice: Lattice, weights: Tensor, level: Array) -> list[Tensor]:
+    """Taps (shapelets, channels or 1, points) for values, energies of cells and squares.
 
     A window's last node lies between two points, a share z of the way. Over that share of a cell the
-    energy is that of the cubic with the cell's energy and, as slopes, the squares at its ends. On the
-    finer lattice of an irregular path it is z times the cell's energy, which is near enough.
+    energy is that of the cubic with the cell's energy and, as slopes, the squares at its ends.
     """
     k, last, step, z = np.arange(len(level)), lattice.pieces, lattice.step, lattice.share
     point = np.arange(lattice.hats.shape[1])
@@ -285,8 +281,6 @@ def _taps(lattice: Lattice, weights: Tensor, level: Array, regular: bool) -> lis
     cells[k, last - 1] = step / 3 * z * z * (3.0 - 2.0 * z)
     squares[k, last - 1] = step * z * (1.0 - z) ** 2
     squares[k, last] = step * z * z * (z - 1.0)
-    if not regular:
-        cells[k, last - 1] = step / 3 * z
     # The integrals of the hats themselves, for the level.
     width = np.where(point < last[:, None], step, 0.0)
     width[:, 0] = step / 2
@@ -297,12 +291,11 @@ def _taps(lattice: Lattice, weights: Tensor, level: Array, regular: bool) -> lis
     values[k, last - 1] += (1.0 - z)[:, None] * at_last
     values[k, last] = z[:, None] * at_last
     of_values = torch.from_numpy(values).float().transpose(1, 2) * (-2.0 * weights[..., None])
-    energies = (cells, squares) if regular else (cells,)
-    return [of_values, *(torch.from_numpy(x).float()[:, None] for x in energies)]
+    return [of_values, *(torch.from_numpy(x).float()[:, None] for x in (cells, squares))]
 
 
-def _features(x: Tensor, weights: Tensor, regular: bool) -> Tensor:
-    """Values x at points, 3/h times the energy of the cell after each and, if regular, the squares.
+def _features(x: Tensor, weights: Tensor) -> Tensor:
+    """Values x at points, 3/h times the energy of the cell after each, and the square at each.
 
     From (paths, channels, points + 1) values; (paths, features, points). If all shapelets share a metric
     the energies are summed over channels.
@@ -312,16 +305,19 @@ def _features(x: Tensor, weights: Tensor, regular: bool) -> Tensor:
     cell = (x * following).add_(square).addcmul_(following, following)
     if len(weights) == 1:
         cell, square = weights @ cell, weights @ square
-    return torch.cat([x, cell, square] if regular else [x, cell], dim=1)
+    return torch.cat([x, cell, square], dim=1)
 
 
-def _costs(scan: _Scan, group: LatticePaths, tolerance: Array, period: int, part: slice) -> Costs:
-    """Costs of windows of some of the paths, apart from their level.
+def _costs(
+    scan: _Scan, group: LatticePaths, lift: Tensor, shapelet_energy: Array, part: slice
+) -> Costs:
+    """Costs of windows of some of the paths; those of level-free shapelets apart from their level.
 
-    ``tolerance`` (paths, shapelets) is without what depends on the energy of the paths.
+    ``lift`` (paths, channels) is what the centres of the paths are above the level of the shapelets.
     """
-    x, h, n_rows = group.values[part], group.step, group.n_rows[part]
-    features = _features(x, scan.weights, group.regular)
+    x, h, n_rows = group.values[part] + lift[part, :, None], group.step, group.n_rows[part]
+    period = x.shape[2] - 1
+    features = _features(x, scan.weights)
     n_channels, shared = x.shape[1], len(scan.weights) == 1
     cells = features[:, n_channels : n_channels + (1 if shared else n_channels)]
     if not group.regular:
@@ -344,12 +340,20 @@ def _costs(scan: _Scan, group: LatticePaths, tolerance: Array, period: int, part
         n_points = len(scan.end_taps) // features.shape[1]
         row = torch.from_numpy(np.maximum(n_rows[:, None] - 1 - np.arange(n_points + 1), 0))
         backwards = x.gather(2, row[:, None].expand(-1, n_channels, -1))
-        ends = _features(backwards, scan.weights, group.regular).flatten(1) @ scan.end_taps
+        ends = _features(backwards, scan.weights).flatten(1) @ scan.end_taps
     mean = h / 2 * (x[:, :, 1:] + x[:, :, :-1])
     integral = torch.nn.functional.pad(mean.cumsum(dim=2, dtype=torch.float64), (1, 0)).float()
-    # 2 sqrt(a b) <= a + b bounds what the level adds to the energies.
-    bound = TOLERANCE * 2 * energy.double().numpy() + tolerance[part]
-    return Costs(cost.numpy(), ends.numpy(), x.numpy(), integral.numpy(), bound, n_rows)
+    tolerance = TOLERANCE * (energy.double().numpy() + shapelet_energy)
+    return Costs(cost.numpy(), ends.numpy(), x.numpy(), integral.numpy(), tolerance, n_rows)
+
+
+def _flat_until(rows: Rows) -> Index:
+    """Last row, counted in its own path, up to which the values stay those of a row."""
+    ends = np.append((rows.values[1:] != rows.values[:-1]).any(axis=1), True)
+    ends[rows.row_offsets[1:] - 1] = True
+    position = np.flatnonzero(ends)
+    last = position[np.searchsorted(position, np.arange(len(ends)))]
+    return last - np.repeat(rows.row_offsets[:-1], np.diff(rows.row_offsets))
 
 
 def _search_group(
@@ -366,8 +370,6 @@ def _search_group(
     longest = float((group.n_rows.max() - 1) * step)
     lattice = lay_on_lattice(shapes, step, longest)
     backwards = lay_on_lattice(mirrored(shapes), step, longest) if group.regular else None
-    # What is constant is taken off paths and shapelets, lest large numbers cost digits.
-    level = (shapes.values[:, 1:] + shapes.values[:, :-1]).mean(axis=1) / 2
     if problem.matrix is not None:
         matrix = torch.from_numpy(problem.matrix).float()
         # As if what the lattice does not see were uncorrelated.
@@ -375,26 +377,26 @@ def _search_group(
             values=matrix @ group.values, unresolved=matrix.square() @ group.unresolved
         )
         centre = centre @ problem.matrix.T
+    # What is common is taken off all, lest large numbers cost digits.
+    mean = (shapes.values[:, 1:] + shapes.values[:, :-1]).mean(axis=1) / 2
+    common = np.median(mean, axis=0)
+    level = np.where(shapes.level_free[:, None], mean, common)
+    lift = torch.from_numpy(centre[group.members] - common).float()
     period = group.values.shape[2] - 1
     scan = _prepare(shapes, level, lattice, backwards, shared, period)
-    mean_square = ((shapes.values - level[:, None]) ** 2).mean(axis=1)
     lengths = np.minimum(shapes.lengths, longest)
-    energy = (shapes.weights * mean_square).sum(axis=1) * lengths
-    scanned = Scanned(step, lattice.pieces, lattice.share, room, centre, level, energy)
-    # (c - m)^2 of each pair; what is lost in it is no more than what it is for.
-    weighted = shapes.weights * level
-    of_level = (
-        centre[group.members] ** 2 @ shapes.weights.T - 2 * centre[group.members] @ weighted.T
-    )
-    of_level = np.maximum(of_level + (weighted * level).sum(axis=1), 0.0) * lengths
-    tolerance = TOLERANCE * 2 * (energy + np.where(shapes.level_free, 0.0, of_level))
+    energy = (shapes.weights * ((shapes.values - mean[:, None]) ** 2).mean(axis=1)).sum(axis=1)
+    raised = energy + (shapes.weights * (mean - level) ** 2).sum(axis=1)
+    scanned = Scanned(step, lattice.pieces, lattice.share, room, energy * lengths)
     if backwards is not None and not refined:
-        exact = Exact(rows, mirrored_rows(rows), lattice, backwards)
+        exact = Exact(
+            rows, mirrored_rows(rows), _flat_until(rows), lattice, backwards, shapes.level_free
+        )
     size = max(1, CHUNK_ELEMENTS // (len(shapes.lengths) * period))
 
     def search_chunk(first: int, last: int) -> None:
         members = group.members[first:last]
-        costs = _costs(scan, group, tolerance, period, slice(first, last))
+        costs = _costs(scan, group, lift, raised * lengths, slice(first, last))
         if refined:
             search_minima(members, rows, shapes, scanned, costs, found)
         else:

@@ -13,6 +13,7 @@ from ..evaluation.l2_lattice import (
     lattice_difference,
     lattice_squared_norm,
     new_difference,
+    weighted_residual,
 )
 from ..evaluation.l2_problem import Rows
 from ..evaluation.l2_union import (
@@ -49,18 +50,14 @@ class Scanned(NamedTuple):
         As in `Lattice`.
     room : (series, shapelets) array
         Last possible start.
-    centre, level : (series, channels) and (shapelets, channels) arrays
-        What was taken off paths and shapelets.
     energy : (shapelets,) array
-        About int |A w|^2, of what is left of the shapelets.
+        About int |A (w - mean of w)|^2.
     """
 
     step: float
     pieces: Index
     share: Array
     room: Array
-    centre: Array
-    level: Array
     energy: Array
 
 
@@ -70,7 +67,7 @@ class Costs(NamedTuple):
     Attributes
     ----------
     cost : (paths, shapelets, points) array
-        Of the windows that begin at each point, apart from their level.
+        Of the windows that begin at each point, for level-free shapelets apart from the level.
     ends : (paths, shapelets) array
         Of the last possible windows; empty if the paths are irregular.
     values, integral : (paths, channels, points) arrays
@@ -96,14 +93,19 @@ class Exact(NamedTuple):
     ----------
     rows, mirrored : Rows
         The paths, and those backwards in time.
+    flat_until : (rows,) array
+        Last row of its path, counted in the path, up to which the values stay those of a row.
     lattice, backwards : Lattice
         The shapelets on the paths' samples, and those backwards in time.
+    level_free : (shapelets,) bool array
     """
 
     rows: Rows
     mirrored: Rows
+    flat_until: Index
     lattice: Lattice
     backwards: Lattice
+    level_free: NDArray[np.bool_]
 
 
 class Found(NamedTuple):
@@ -118,27 +120,27 @@ class Found(NamedTuple):
 def search_samples(members, exact, shapes, scanned, costs, found):
     """Best samples of a chunk of regular paths, ``members`` of the batch."""
     n_best = found.start.shape[2]
-    order, factor = np.empty(n_best, np.int64), np.empty(len(shapes.weights[0]))
+    order, difference = np.empty(n_best, np.int64), new_difference(exact.lattice)
     for j in range(len(members)):
         series, values, integral = members[j], costs.values[j], costs.integral[j]
-        last, centre = costs.n_rows[j] - 1, scanned.centre[series]
+        last = costs.n_rows[j] - 1
         for k in range(len(shapes.lengths)):
-            room, level_free = scanned.room[series, k], shapes.level_free[k]
+            room = scanned.room[series, k]
             if room <= 0.0:
                 continue  # the path is shorter: its first time is the offset
             window = scanned.pieces[k] - 1, scanned.share[k], scanned.step
             cost = costs.cost[j, k, : n_offsets_before(room, scanned.step) + 1]
-            level_factor(shapes.weights[k], centre, scanned.level[k], level_free, window, factor)
-            add_level(values, integral, factor, level_free, window, cost[:-1])
             cost[-1] = costs.ends[j, k]
-            cost[-1] += end_level(values, integral, factor, level_free, window, last)
+            if shapes.level_free[k]:
+                subtract_level(values, integral, shapes.weights[k], window, cost[:-1])
+                cost[-1] -= end_level(values, integral, shapes.weights[k], window, last)
             if n_best > 1:
                 count = best_minima(cost, order)
             else:
                 bound = least_of(cost) + costs.tolerance[j, k]
                 order[0], count = count_close(cost, bound)
                 if count > 1:
-                    order[0], count = settle(cost, bound, series, k, shapes, exact), 1
+                    order[0], count = settle(cost, bound, series, k, exact, difference), 1
             found.count[series, k] = count
             for c in range(n_best):
                 at_end = order[c] == len(cost) - 1
@@ -158,25 +160,26 @@ def search_minima(members, rows, shapes, scanned, costs, found):
     longest = longest_path(rows.row_offsets)
     nodes, events = new_nodes(longest + n_knots + 2, n_channels), np.empty((2, 4 * longest + 3))
     least, order = np.empty(n_best), np.empty(max(N_MINIMA, n_best), np.int64)
-    factor, is_fine = np.empty(n_channels), costs.ends.shape[1] == 0
+    is_fine = costs.ends.shape[1] == 0
     for j in range(len(members)):
         series, values, integral = members[j], costs.values[j], costs.integral[j]
-        last, centre = costs.n_rows[j] - 1, scanned.centre[series]
+        last = costs.n_rows[j] - 1
         for k in range(len(shapes.lengths)):
-            room, level_free = scanned.room[series, k], shapes.level_free[k]
+            room = scanned.room[series, k]
             if room <= 0.0:
                 continue
             pair, starts, count = pair_of(rows, series, shapes, k), found.start[series, k], 0
             if pair.length >= SHORTEST * step:
                 window = scanned.pieces[k] - 1, scanned.share[k], step
                 cost = costs.cost[j, k, : n_offsets_before(room, step) + 1]
-                level_factor(pair.weight, centre, scanned.level[k], level_free, window, factor)
-                add_level(values, integral, factor, level_free, window, cost)
+                if pair.level_free:
+                    subtract_level(values, integral, pair.weight, window, cost)
                 if is_fine:
                     interpolate_end(cost, room / step)
                 else:
                     cost[-1] = costs.ends[j, k]
-                    cost[-1] += end_level(values, integral, factor, level_free, window, last)
+                    if pair.level_free:
+                        cost[-1] -= end_level(values, integral, pair.weight, window, last)
                 count = follow_scan(pair, cost, step, room, is_fine, order, nodes, (starts, least))
             hidden = costs.tolerance[j, k] > NOISE * max(least[0], NOISE * scanned.energy[k])
             if count == 0 or hidden:
@@ -249,49 +252,34 @@ def interpolate_end(cost, last):
     cost[-1] = here + 0.5 * z * (after - before + z * (after - here - here + before))
 
 
-# What the level of a window adds to its cost, l = int f for each channel: 2 a^2 (c - m) l, c and m taken
-# off path and shapelet; or -a^2 l^2 / S if the shapelet is level-free.
+# What a level-free discrepancy ignores: l^2 a^2 / S for each channel, l = int f over the window.
 # ``window`` is (whole cells, share of a cell that follows them, width of a cell).
 
 
 @inner_kernel
-def level_factor(weight, centre, level, level_free, window, factor):
-    """Write what l, or l^2, of each channel is multiplied by."""
-    whole, z, step = window
-    for d in range(len(weight)):
-        factor[d] = 2.0 * weight[d] * (centre[d] - level[d])
-        if level_free:
-            factor[d] = -weight[d] / (step * (whole + z))
-
-
-@inner_kernel
-def add_level(values, integral, factor, level_free, window, cost):
-    """Add it for the windows that begin at each point."""
+def subtract_level(values, integral, weight, window, cost):
+    """Subtract it from the costs of the windows that begin at each point."""
     whole, z, step = window
     of_here, of_next = np.float32(step * (z - 0.5 * z * z)), np.float32(step * 0.5 * z * z)
-    for d in range(len(factor)):
+    for d in range(len(weight)):
         f, since, until = values[d, whole:], integral[d], integral[d, whole:]
-        own = np.float32(factor[d])
-        if level_free:
-            for s in range(len(cost)):
-                level = until[s] - since[s] + of_here * f[s] + of_next * f[s + 1]
-                cost[s] += own * level * level
-        else:
-            for s in range(len(cost)):
-                cost[s] += own * (until[s] - since[s] + of_here * f[s] + of_next * f[s + 1])
+        factor = np.float32(weight[d] / (step * (whole + z)))
+        for s in range(len(cost)):
+            level = until[s] - since[s] + of_here * f[s] + of_next * f[s + 1]
+            cost[s] -= factor * level * level
 
 
 @inner_kernel
-def end_level(values, integral, factor, level_free, window, last):
+def end_level(values, integral, weight, window, last):
     """It for the window that ends at the last point."""
     whole, z, step = window
     before, row, total = 1.0 - z, last - whole - 1, 0.0
-    for d in range(len(factor)):
+    for d in range(len(weight)):
         f, g = values[d, row], values[d, row + 1]
         level = integral[d, last] - integral[d, row]
         level -= step * before * (f + 0.5 * before * (g - f))
-        total += factor[d] * (level * level if level_free else level)
-    return np.float32(total)
+        total += weight[d] * level * level
+    return np.float32(total / (step * (whole + z)))
 
 
 @inner_kernel
@@ -314,26 +302,28 @@ def count_close(cost, bound):
 
 
 @inner_kernel
-def settle(cost, bound, series, k, shapes, exact):
+def settle(cost, bound, series, k, exact, difference):
     """Evaluate exactly what is within the bound: position of the least, the earliest of equal ones.
 
     The last is the last possible start. Where float32 has overflowed all are within the bound.
     """
-    lowest, best, difference = np.inf, 0, new_difference(exact.lattice)
+    lowest, best = np.inf, 0
+    flat_until = exact.flat_until[exact.rows.row_offsets[series] :]
+    flat = -1  # until where the path is constant, as an earlier window has seen
     for s in range(len(cost)):
-        if cost[s] > bound:
+        if cost[s] > bound or (s + exact.lattice.pieces[k] <= flat and s < len(cost) - 1):
             continue
+        flat = flat_until[s]
         values, row, lattice = exact.rows.values, exact.rows.row_offsets[series] + s, exact.lattice
         if s == len(cost) - 1:
             values, row, lattice = exact.mirrored.values, row - s, exact.backwards
         pieces, share, n_channels = lattice.pieces[k], lattice.share[k], values.shape[1]
         lattice_difference(
             values.ravel()[row * n_channels :], lattice.projection[k].ravel(), pieces, share,
-            n_channels, shapes.level_free[k], difference,
+            n_channels, exact.level_free[k], difference,
         )  # fmt: skip
-        value = lattice_squared_norm(
-            difference, lattice.weights[k], lattice.residual[k], pieces, share, lattice.step
-        )
+        value = lattice_squared_norm(difference, lattice.weights[k], pieces, share, n_channels)
+        value = value * lattice.step / 3.0 + weighted_residual(lattice, k)
         if value < lowest:
             best, lowest = s, value
     return best
