@@ -73,7 +73,7 @@ def make(workload: Workload) -> tuple[RaggedSeries, GeneralisedShapeletTransform
     return RaggedSeries.from_arrays(walks, times), transform, float(lengths.mean())
 
 
-def least_time(run: Callable[[], object], seconds: float = 1.0) -> float:
+def least_time(run: Callable[[], object], seconds: float = 3.0) -> float:
     """Milliseconds of CPU time, the least of as many runs as the time allows, at least four."""
     run()
     best, begun, n_runs = float("inf"), time.perf_counter(), 0

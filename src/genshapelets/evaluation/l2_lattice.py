@@ -24,6 +24,7 @@ from ..paths import Array, Index
 from .l2_problem import Rows, Shapes
 from .l2_union import add_moments, add_squares, find_difference, find_nodes, new_nodes
 
+VECTOR = 8  # numbers that a processor adds at once
 ROUNDING = 1e-12  # relative: a length that exceeds n steps by less has n pieces
 
 
@@ -157,20 +158,46 @@ def lattice_difference(window, projected, pieces, share, n_channels, level_free,
     last, f, g = out[size:], window[size - n_channels :], window[size:]
     for d in range(n_channels):
         last[d] = f[d] + share * (g[d] - f[d]) - projected[size + d]
-    if level_free:
-        before, mean = out[size - n_channels :], out[size + n_channels :]
+    if level_free and n_channels < VECTOR:
+        subtract_mean_by_channel(out, size, share, n_channels)
+    elif level_free:
+        subtract_mean_by_node(out, size, share, n_channels)
+
+
+# The mean over a window weighs all nodes alike, but for the first and, as the last piece is a share of a
+# step, the last two.
+
+
+@inner_kernel
+def subtract_mean_by_channel(out, size, share, n_channels):
+    """Take the mean off the difference, channel by channel: nodes of few channels fill no vector."""
+    for d in range(n_channels):
+        before, last = out[size - n_channels + d], out[size + d]
+        mean = 0.5 * ((share - 2.0) * last + (share - 1.0) * before - out[d])
+        for x in range(d, size + n_channels, n_channels):
+            mean += out[x]
+        mean /= size // n_channels - 1 + share
+        for x in range(d, size + n_channels, n_channels):
+            out[x] -= mean
+
+
+@inner_kernel
+def subtract_mean_by_node(out, size, share, n_channels):
+    """Take the mean off the difference, node by node."""
+    n_nodes = size // n_channels + 1
+    before, last, mean = out[size - n_channels :], out[size:], out[size + n_channels :]
+    for d in range(n_channels):
+        mean[d] = 0.5 * ((share - 2.0) * last[d] + (share - 1.0) * before[d] - out[d])
+    for node in range(n_nodes):
+        p = out[node * n_channels :]
         for d in range(n_channels):
-            mean[d] = -0.5 * out[d] + 0.5 * ((share - 2.0) * last[d] + (share - 1.0) * before[d])
-        for node in range(pieces + 1):
-            p = out[node * n_channels :]
-            for d in range(n_channels):
-                mean[d] += p[d]
+            mean[d] += p[d]
+    for d in range(n_channels):
+        mean[d] /= n_nodes - 2 + share
+    for node in range(n_nodes):
+        p = out[node * n_channels :]
         for d in range(n_channels):
-            mean[d] /= pieces - 1 + share
-        for node in range(pieces + 1):
-            p = out[node * n_channels :]
-            for d in range(n_channels):
-                p[d] -= mean[d]
+            p[d] -= mean[d]
 
 
 @inner_kernel
