@@ -57,6 +57,11 @@ class Procedure:
         Share of the series held out to stop by; 0: none.
     smoothing : float
         Label smoothing.
+    discrepancy : str or Discrepancy
+        One of `DISCREPANCIES`, or one to be copied.
+    metric : str
+        Of the L2 discrepancy.
+    search : str
     """
 
     n_shapelets: int
@@ -73,6 +78,9 @@ class Procedure:
     min_steps: int
     validation: float
     smoothing: float
+    discrepancy: str | Discrepancy = "l2"
+    metric: Metric = "diagonal"
+    search: str = "auto"
 
     def adapted(self, choices: dict[str, Any], n_series: int) -> Procedure:
         """Take a user's choices, where they are not None, and fit the plan to the number of series."""
@@ -104,15 +112,10 @@ def build(
     procedure: Procedure,
     paths: Paths,
     labels: Index | None,
-    centre: Array,
-    scale: Array,
+    moments: tuple[Array, Array],
     head: nn.Module | None,
     n_outputs: int,
     random: np.random.Generator,
-    *,
-    discrepancy: str | Discrepancy,
-    metric: Metric,
-    search: str,
 ) -> ShapeletModel:
     """Make the model that training starts from.
 
@@ -123,18 +126,14 @@ def build(
         Standardised training series.
     labels : (series,) int array, optional
         Classes, so that each gets its share of the first shapelets.
-    centre, scale : (channels,) arrays
-        What the series were standardised by.
+    moments : (channels,) and (channels,) arrays
+        Centre and scale, what the series were standardised by.
     head : nn.Module, optional
         Default: a linear map.
     n_outputs : int
     random : numpy.random.Generator
-    discrepancy : str or Discrepancy
-        One of `DISCREPANCIES`, or one to be copied.
-    metric : str
-        Of the L2 discrepancy.
-    search : str
     """
+    discrepancy = procedure.discrepancy
     kind = DISCREPANCIES[discrepancy] if isinstance(discrepancy, str) else type(discrepancy)
     longest_span = float(paths.spans.max())
     gap = longest_span / max(int(paths.lengths.max()) - 1, 1)
@@ -159,15 +158,14 @@ def build(
     if isinstance(discrepancy, Discrepancy):
         measure = copy.deepcopy(discrepancy).float()
     elif kind is L2Discrepancy:
-        measure = _l2(procedure, metric, paths.n_channels, random)
+        measure = _l2(procedure, paths.n_channels, random)
     else:
         measure = kind()
-    transform = GeneralisedShapeletTransform(shapelets, measure, search=search)
+    transform = GeneralisedShapeletTransform(shapelets, measure, search=procedure.search)
     model = ShapeletModel(
         transform,
         _linear(n_shapelets, n_outputs) if head is None else copy.deepcopy(head),
-        centre,
-        scale,
+        *moments,
         small=procedure.small,
         per_length=procedure.per_length and measure.grows_with_length,
     )
@@ -176,10 +174,8 @@ def build(
     return model
 
 
-def _l2(
-    procedure: Procedure, metric: Metric, n_channels: int, random: np.random.Generator
-) -> Discrepancy:
-    n_shapelets = procedure.n_shapelets
+def _l2(procedure: Procedure, n_channels: int, random: np.random.Generator) -> Discrepancy:
+    n_shapelets, metric = procedure.n_shapelets, procedure.metric
     n_level_free = round(procedure.level_free * n_shapelets)
     level_free = random.permutation(np.arange(n_shapelets) < n_level_free)
     n_metrics = None if procedure.shared_metric or metric == "none" else n_shapelets

@@ -222,8 +222,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         paths = interpolate(standardise(series, centre, scale))
         model = build(
             procedure, paths[training], None if goal is None else goal.classes_of(training),
-            centre, scale, self.head, 1 if goal is None else goal.n_outputs, random,
-            discrepancy=self.discrepancy, metric=self.metric, search=self.search,
+            (centre, scale), self.head, 1 if goal is None else goal.n_outputs, random,
         ).to(self.device)  # fmt: skip
         lengths = _numpy(model.transform.shapelets.lengths).astype(np.float64)
         self.initial_lengths_ = _in_user_time(lengths, series.time_origin is not None)
@@ -256,6 +255,9 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
             "max_epochs": self.max_epochs,
             "batch_size": self.batch_size,
             "learning_rate": self.learning_rate,
+            "discrepancy": self.discrepancy,
+            "metric": self.metric,
+            "search": self.search,
         }
 
     def _fingerprint(
@@ -277,7 +279,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
                 "tensors": _digest(self.discrepancy)
             }
         # Another version of the package may have other settings.
-        settings = {name: value for name, value in vars(procedure).items() if name != "start"}
+        settings = vars(procedure) | {"start": None, "discrepancy": None}
         whole = {
             "estimator": type(self).__name__,
             **parameters,
