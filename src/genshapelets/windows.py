@@ -75,44 +75,46 @@ def lay(paths: PaddedPaths, start: Tensor, values: Tensor, lengths: Tensor) -> W
         Of (series, offsets, shapelets, …) tensors.
     """
     knots, rows = paths
-    n_series, n_offsets, n_shapelets = start.shape
-    flat = start.reshape(n_series, -1).contiguous()  # (series, windows)
-    until = flat + lengths.repeat(n_offsets)
-    # Rows inside the window (first, after]; the number of knots is that of the fullest window.
-    first = torch.searchsorted(knots, flat.detach(), right=True)
-    after = torch.searchsorted(knots, until.detach())
-    n_inside = int((after - first).clamp(min=0).max())
-    inside = first[..., None] + torch.arange(n_inside, device=start.device)
-    at = inside.clamp(max=knots.shape[1] - 1).flatten(1)
-    arrivals = knots.gather(1, at).reshape(inside.shape) - flat[..., None]
-    arrivals = arrivals.reshape(n_series, n_offsets, n_shapelets, n_inside)
-    arrivals = torch.minimum(arrivals.clamp(min=0.0), lengths[:, None])
-    own = torch.linspace(0, 1, values.shape[2], dtype=lengths.dtype, device=start.device)
-    own = (own * lengths[:, None]).expand(n_series, n_offsets, -1, -1)
-    times = torch.cat([arrivals, own], dim=-1).sort(dim=-1).values
-    path = _path_at(knots, rows, start[..., None] + times)
-    return Window(times, path, _shapelet_at(values, times / lengths[:, None]))
-
-
-def _path_at(knots: Tensor, rows: Tensor, t: Tensor) -> Tensor:
-    """Values (series, …, channels) of paths at times (series, …); constant outside their span."""
-    flat = t.flatten(1)
-    right = torch.searchsorted(knots, flat.detach(), right=True).clamp(max=knots.shape[1] - 1)
-    left = (right - 1).clamp(min=0)
-    before, after = knots.gather(1, left), knots.gather(1, right)
-    gap = after - before
-    share = ((flat - before) / torch.where(gap > 0, gap, 1.0)).clamp(0.0, 1.0)[..., None]
-    f, g = (rows.gather(1, at[..., None].expand(-1, -1, rows.shape[2])) for at in (left, right))
-    return (f + share * (g - f)).reshape(*t.shape, -1)
-
-
-def _shapelet_at(values: Tensor, t: Tensor) -> Tensor:
-    """Values (…, shapelets, times, channels) of shapelets at times (…, shapelets, times) in [0, 1]."""
-    n_pieces = values.shape[2] - 1
-    position = t * n_pieces
-    piece = position.detach().floor().long().clamp(0, n_pieces - 1)
-    share = (position - piece)[..., None]
-    shapelet = torch.arange(len(values), device=t.device)[:, None]
+    n_series, _, n_shapelets = start.shape
+    n_knots = values.shape[2]
+    since = start.detach().flatten(1).contiguous()
+    until = (start + lengths).detach().flatten(1).contiguous()
+    # Rows inside a window, first..after; the fullest window has room for all of them.
+    first = torch.searchsorted(knots, since, right=True).reshape(start.shape)[..., None]
+    after = torch.searchsorted(knots, until).reshape(start.shape)[..., None]
+    row = first + torch.arange(int((after - first).clamp(min=0).max()), device=start.device)
+    is_inside = row < after
+    own = torch.linspace(0, 1, n_knots, dtype=lengths.dtype, device=start.device)
+    own = (own * lengths[:, None]).expand(*start.shape, -1)
+    arrivals = _at_rows(knots[..., None], row)[..., 0] - start[..., None]
+    arrivals = torch.where(is_inside, torch.minimum(arrivals, own[..., -1:]), own[..., -1:])
+    # Of knots that coincide the shapelet's come first. What counts is this order, not the rounding of
+    # times: else a window would have no derivative there.
+    times, order = torch.cat([own, arrivals], dim=-1).sort(dim=-1, stable=True)
+    n_own = (order < n_knots).cumsum(dim=-1)
+    is_inside = torch.cat([torch.zeros_like(own, dtype=torch.bool), is_inside], dim=-1)
+    n_arrived = is_inside.gather(-1, order).cumsum(dim=-1)
+    path = _path_at(paths, first - 1 + n_arrived, start[..., None] + times)
+    shapelet = torch.arange(n_shapelets, device=start.device)[:, None]
+    piece = (n_own - 1).clamp(max=n_knots - 2)
     by_knot = values.transpose(1, 2)
     w, v = by_knot[shapelet, piece], by_knot[shapelet, piece + 1]
-    return w + share * (v - w)
+    share = times / lengths[:, None] * (n_knots - 1) - piece
+    return Window(times, path, w + share[..., None] * (v - w))
+
+
+def _path_at(paths: PaddedPaths, row: Tensor, t: Tensor) -> Tensor:
+    """Values (series, …, channels) of paths at times (series, …), each after a row; constant outside."""
+    row = row.clamp(0, paths.knots.shape[1] - 1)
+    following = (row + 1).clamp(max=paths.knots.shape[1] - 1)
+    before, after = (_at_rows(paths.knots[..., None], at)[..., 0] for at in (row, following))
+    f, g = (_at_rows(paths.values, at) for at in (row, following))
+    gap = after - before
+    share = ((t - before) / torch.where(gap > 0, gap, 1.0)).clamp(0.0, 1.0)
+    return f + share[..., None] * (g - f)
+
+
+def _at_rows(values: Tensor, row: Tensor) -> Tensor:
+    """Rows (series, …) of values (series, rows, channels); (series, …, channels)."""
+    at = row.flatten(1).clamp(max=values.shape[1] - 1)[..., None].expand(-1, -1, values.shape[2])
+    return values.gather(1, at).reshape(*row.shape, values.shape[2])

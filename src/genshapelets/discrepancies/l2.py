@@ -89,8 +89,9 @@ class L2Discrepancy(Discrepancy):
             difference = difference * self.weight[:, None]
         p, q = difference[..., :-1, :], difference[..., 1:, :]
         width = times.diff(dim=-1)[..., None]
-        squares = width * (p.square() + q.square() + (p + q).square())
-        squares = torch.where(width > 0, squares, 0.0)  # even if they have overflowed
+        squares = p.square() + q.square() + (p + q).square()
+        overflown = (width == 0) & (squares == torch.inf)  # a piece of no width counts for nothing
+        squares = torch.where(overflown, 0.0, width * squares)
         return safe_sqrt(squares.sum(dim=(-2, -1)) / 6)
 
     def _level(self, times: Tensor, difference: Tensor) -> Tensor:
