@@ -42,12 +42,17 @@ def main() -> None:
     parser.add_argument("--data", default=os.environ.get("GENSHAPELETS_DATA"), required=False)
     parser.add_argument("--sets", nargs="+", default=SETS)
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1])
-    parser.add_argument("--epochs", type=int)
+    parser.add_argument(
+        "--searches", nargs="+", choices=SEARCHES, default=SEARCHES, help="to fit by"
+    )
+    parser.add_argument("--shapelets", type=int, help="default: the estimator's")
+    parser.add_argument("--epochs", type=int, help="default: the estimator's")
     options = parser.parse_args()
     torch.set_num_threads(1)
     print(", ".join(f"{name} {value}" for name, value in provenance().items()))
     print(
-        f"accuracy on 2 folds of the training file, mean of seeds {options.seeds}; sigma/exact - 1"
+        f"accuracy on 2 folds of the training file, mean of seeds {options.seeds}; sigma/exact - 1; "
+        f"{options.shapelets or 'default'} shapelets, {options.epochs or 'default'} epochs"
     )
     print(
         f"{'':24}{'search':10}{'accuracy':>10}{'seconds':>9}{'mean':>10}{'99 %':>10}{'largest':>10}"
@@ -56,7 +61,7 @@ def main() -> None:
         whole, y = read_ts(Path(options.data) / "uea" / name / f"{name}_TRAIN.ts")
         for kind, X in (("regular", whole), ("30 % dropped", dropped(whole, 0.3))):
             # "grid" on irregular series is the slow reference: only its discrepancies are compared.
-            fitted = [s for s in SEARCHES if kind == "regular" or s != "grid"]
+            fitted = [s for s in options.searches if kind == "regular" or s != "grid"]
             scores: dict[str, list[float]] = {search: [] for search in fitted}
             spent = dict.fromkeys(fitted, 0.0)
             for seed in options.seeds:
@@ -65,7 +70,10 @@ def main() -> None:
                     for search in fitted:
                         begun = time.perf_counter()
                         model = ShapeletClassifier(
-                            search=search, random_state=seed, max_epochs=options.epochs
+                            n_shapelets=options.shapelets,
+                            max_epochs=options.epochs,
+                            search=search,
+                            random_state=seed,
                         ).fit(X[train], y[train])
                         scores[search].append(100 * model.score(X[test], y[test]))
                         spent[search] += time.perf_counter() - begun

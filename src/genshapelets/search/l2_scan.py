@@ -377,8 +377,8 @@ def parabola(cost, s, step, room, at_vertex):
         bend = before - 2.0 * here + after
         if bend > 0.0:
             if at_vertex:
-                start += step * np.round(128.0 * (before - after) / bend) / 256.0
-            unit = 2.0 ** np.floor(np.log2(bend)) / 32.0
+                start += step * np.round(8.0 * (before - after) / bend) / 16.0
+            unit = 2.0 ** np.floor(np.log2(bend)) / 4.0
             curvature = unit * np.round(bend / unit) / step**2
     return min(max(start, low), high), low, high, curvature
 
@@ -397,6 +397,8 @@ def descend(pair, bracket, nodes):
         move = -slope / curvature if curvature > 0.0 else -np.sign(slope) * reach
         following = min(max(start + move, low), high)
         if not 0.5 * abs(slope * (following - start)) > GAIN * value:
+            if curvature > 0.0:  # a last step, so small that its value need not be seen
+                start = following
             break
         next_value, next_slope = norm_and_slope(pair, nodes, lay_window(pair, following, nodes))
         secant = (next_slope - slope) / (following - start)
