@@ -477,7 +477,7 @@ EDITS = {
         change("discrepancy/config", {"dict": [["n_channels", 0]]}),
         change("discrepancy/config", []),
     ],
-    "model": [change("search", "random"), change("small", "tiny")],
+    "model": [change("search", "random"), change("epsilon", "tiny")],
 }
 
 

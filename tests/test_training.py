@@ -499,7 +499,7 @@ def test_a_changed_procedure_is_another_fit(checkpointed, monkeypatch):
     from dataclasses import replace
 
     model, _ = checkpointed
-    changed = replace(PROCEDURES["default"], small=0.5)
+    changed = replace(PROCEDURES["default"], epsilon=0.5)
     monkeypatch.setitem(PROCEDURES, "default", changed)
     with pytest.raises(ValueError, match="belongs to another fit"):
         model.fit(X, Y)

@@ -29,7 +29,7 @@ class ShapeletModel(nn.Module):
         From (series, shapelets) features to (series, outputs).
     centre, scale : (channels,) arrays
         What raw values are standardised by.
-    small : float
+    epsilon : float
         :math:`\varepsilon`.
     per_length : bool
         Divide :math:`\sigma_k` by :math:`\sqrt{S_k}` first, a root mean square over the window, so that
@@ -48,13 +48,13 @@ class ShapeletModel(nn.Module):
         centre: np.ndarray,
         scale: np.ndarray,
         *,
-        small: float = 1e-5,
+        epsilon: float = 1e-5,
         per_length: bool = False,
     ) -> None:
         super().__init__()
         self.transform = transform
         self.head = head
-        self.small = small
+        self.epsilon = epsilon
         self.per_length = per_length
         n_shapelets = transform.shapelets.n_shapelets
         self.register_buffer("centre", torch.from_numpy(centre))
@@ -70,7 +70,7 @@ class ShapeletModel(nn.Module):
         """Logarithms of discrepancies, (series, shapelets)."""
         if self.per_length:
             discrepancy = discrepancy / self.transform.shapelets.lengths.sqrt()
-        return torch.log(discrepancy + self.small)
+        return torch.log(discrepancy + self.epsilon)
 
     def forward(self, paths: Paths, keep: Tensor | None = None) -> tuple[Tensor, Matches]:
         """Outputs of the head, (series, outputs), and the matches they come from.
@@ -103,7 +103,7 @@ class ShapeletModel(nn.Module):
 
     @torch.no_grad()
     def check_head(self, n_outputs: int) -> None:
-        """Refuse a head that does not make so many outputs of the features."""
+        """Refuse a head that does not make ``n_outputs`` numbers of the features."""
         n_shapelets = len(self.feature_mean)
         try:
             output = self.head.eval()(self.feature_mean.new_zeros(2, n_shapelets))

@@ -46,13 +46,13 @@ class Procedure:
         One metric for all shapelets, or one for each.
     start : function of (paths, lengths, longest length, n_knots, labels, random)
         First values of the shapelets, (shapelets, channels, knots).
-    small, per_length
+    epsilon, per_length
         As in `ShapeletModel`.
     standardise_features : bool
         Whether the head sees features of mean 0 and deviation 1, as they are before training.
     plan : Plan
     min_steps : int
-        Epochs are added until training takes so many steps.
+        Epochs are added until training takes this number of steps.
     validation : float
         Share of the series held out to stop by; 0: none.
     smoothing : float
@@ -71,7 +71,7 @@ class Procedure:
     level_free: float
     shared_metric: bool
     start: Callable[..., Array]
-    small: float
+    epsilon: float
     per_length: bool
     standardise_features: bool
     plan: Plan
@@ -166,7 +166,7 @@ def build(
         transform,
         _linear(n_shapelets, n_outputs) if head is None else copy.deepcopy(head),
         *moments,
-        small=procedure.small,
+        epsilon=procedure.epsilon,
         per_length=procedure.per_length and measure.grows_with_length,
     )
     if procedure.standardise_features:
@@ -247,7 +247,7 @@ PROCEDURES = {
         level_free=0.5,
         shared_metric=False,
         start=_start_windows,
-        small=1e-2,
+        epsilon=1e-2,
         per_length=True,
         standardise_features=True,
         plan=Plan(
@@ -270,7 +270,7 @@ PROCEDURES = {
         level_free=0.0,
         shared_metric=True,
         start=_start_kmeans,
-        small=1e-5,
+        epsilon=1e-5,
         per_length=False,
         standardise_features=False,
         plan=Plan(

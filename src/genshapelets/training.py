@@ -57,15 +57,15 @@ class Plateau:
     stop_after: int = 60
 
     def rate_at(self, share: float, lowered: int) -> float:  # noqa: ARG002
-        """Rate after it was lowered so many times."""
+        """Rate after it was lowered ``lowered`` times."""
         return max(self.rate * self.factor**lowered, self.floor)
 
     def lower(self, stale: int, lowered: int) -> bool:
-        """Whether to lower the rate after so many epochs without a smaller validation loss."""
+        """Whether to lower the rate after ``stale`` epochs without a smaller validation loss."""
         return stale >= self.patience and self.rate * self.factor**lowered > self.floor
 
     def stop(self, stale: int) -> bool:
-        """Whether to stop after so many epochs with neither smaller loss nor higher accuracy."""
+        """Whether to stop after ``stale`` epochs with neither smaller loss nor higher accuracy."""
         return stale >= self.stop_after
 
 

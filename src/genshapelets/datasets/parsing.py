@@ -39,7 +39,7 @@ def parse_number(token: str) -> float | None:
 
 
 def parse_numbers(text: str, count: int) -> NDArray[np.float64] | None:
-    """Return the numbers of a text, or None unless they are so many numbers.
+    """Return the numbers of a text, or None unless their number is right.
 
     They are separated by commas or colons; ``?`` and ``NaN`` are missing. Each is what `float`
     makes of it, to the last bit, several times faster.

@@ -27,7 +27,7 @@ class L2Discrepancy(Discrepancy):
     metric : "none", "diagonal" or "full"
         A: the identity, a learnt scale for each channel (the paper's choice), or a learnt matrix.
     n_shapelets : int, optional
-        If given, each of so many shapelets learns a metric of its own. By default all share one.
+        If given, each of this number of shapelets learns a metric of its own. By default all share one.
     level_free : bool or sequence of bool
         Whether shapelets ignore the level of a window: all of them, or one answer for each.
 

@@ -79,7 +79,7 @@ def save(estimator: ShapeletEstimator, path: str | os.PathLike) -> None:
         },
         "discrepancy": plain(model.transform.discrepancy),
         "search": model.transform.search,
-        "small": model.small,
+        "epsilon": model.epsilon,
         "per_length": model.per_length,
     }
     tensors = model.state_dict()
@@ -158,7 +158,7 @@ def _model(contents: dict[str, Any], tensors: dict[str, Tensor]) -> ShapeletMode
         head,
         np.zeros(n_channels),
         np.ones(n_channels),
-        small=float(contents["small"]),
+        epsilon=float(contents["epsilon" if "epsilon" in contents else "small"]),  # version 1
         per_length=contents["per_length"] is True,
     )
     model.load_state_dict(tensors)

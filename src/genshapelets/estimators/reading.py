@@ -68,7 +68,7 @@ class Readable:
             Their classes or numbers. Without, the page says nothing about how good the model is.
         title : str, optional
         max_series : int
-            If there are more series, so many of them, chosen at random and from every class, are
+            If there are more series, this number of them, chosen at random and from every class, are
             explained. Accuracy is always that over all.
         random_state : int
             For that choice.

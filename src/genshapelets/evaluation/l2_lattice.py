@@ -87,7 +87,7 @@ def mirrored_rows(rows: Rows) -> Rows:
 
 
 def held_rows(rows: Rows, n_rows: int) -> Rows:
-    """Paths of at least so many rows, the last one repeated where there were fewer, but no knots."""
+    """Paths of at least ``n_rows`` rows, the last one repeated where there were fewer, but no knots."""
     lengths = np.diff(rows.row_offsets)
     held = np.maximum(lengths, n_rows)
     row_offsets = offsets_of(held)

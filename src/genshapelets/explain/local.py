@@ -145,8 +145,8 @@ class Explanation:
         series : int or list of ints, optional
             Positions of series; default: all.
         top : int, optional
-            Only so many shapelets of each series: those that contribute most to what was predicted,
-            most first.
+            Only this number of shapelets of each series: those that contribute most to what was
+            predicted, most first.
         """
         if top is not None and top < 1:
             raise ValueError(f"top must be at least 1; got {top}.")

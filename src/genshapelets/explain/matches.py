@@ -55,7 +55,7 @@ class ShapeletMatches:
         In the units of the data.
     lengths : (shapelets,) array
         In the unit of the times; timedelta64 if they are datetimes. For the classical
-        discrepancy: what so many samples span in these series.
+        discrepancy: what this number of samples spans in these series.
     level_free : (shapelets,) bool array
         Which shapelets see only the shape of a window, not its level.
     metric : (1 or shapelets, channels) array

@@ -91,7 +91,7 @@ class ModelExplanation:
         ----------
         by : "effect" or "weight"
         top : int, optional
-            Only so many shapelets of each class.
+            Only this number of shapelets of each class.
         """
         order = self.ranking(by)[:, :top]
         n_answers, count = order.shape

@@ -124,7 +124,7 @@ def lay_paths(paths: Paths) -> Lattices:
 
 
 def _n_points(n_rows: Index) -> int:
-    """Points for paths of so many rows: one more than a length that FFT likes."""
+    """Number of points for paths of these numbers of rows: one more than a length that FFT likes."""
     return next_fast_len(int(n_rows.max()) + BEYOND - 1, real=True) + 1
 
 

@@ -43,7 +43,7 @@ def said_length(value: float, dated: bool) -> str:
 
 
 def thin(values: Array, count: int) -> Index:
-    """Positions of at most so many points: the ends, and the extremes of equal stretches between."""
+    """Positions of a limited number of points: the ends, and the extremes of equal stretches between."""
     if len(values) <= count:
         return np.arange(len(values))
     edges = np.linspace(0, len(values), max((count - 2) // 2, 1) + 1).astype(np.int64)
