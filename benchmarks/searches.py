@@ -21,7 +21,7 @@ from benchmarks.timing import provenance
 from genshapelets import RaggedSeries, ShapeletClassifier
 from genshapelets.datasets import read_ts
 
-SETS = ("Epilepsy", "JapaneseVowels", "Libras", "RacketSports")
+SETS = ("JapaneseVowels", "Libras", "RacketSports", "Epilepsy")
 SEARCHES = ("grid", "refined", "exact")
 
 
