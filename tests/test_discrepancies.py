@@ -65,6 +65,22 @@ class LargestAtKnots(Discrepancy):
         return self.log_scale.exp() * (path - shapelet).abs().amax(dim=(-2, -1))
 
 
+class Mapped(Discrepancy):
+    """A user's discrepancy with a module inside: the integral of a learnt map of the channels."""
+
+    def __init__(self, n_channels):
+        super().__init__()
+        self.n_channels = n_channels
+        self.map = nn.Linear(n_channels, 3, bias=False)
+        with torch.no_grad():
+            self.map.weight.copy_(torch.linspace(0.4, 1.3, 3 * n_channels).reshape(3, n_channels))
+
+    def forward(self, times, path, shapelet):
+        r = self.map(path - shapelet)
+        p, q, width = r[..., :-1, :], r[..., 1:, :], times.diff(dim=-1)[..., None]
+        return safe_sqrt((width * (p * p + p * q + q * q)).sum(dim=(-2, -1)) / 3)
+
+
 def l2(metric, each=False, level_free=False):
     """An L2 discrepancy with a random metric."""
 
@@ -86,6 +102,7 @@ KINDS = {
     "l2_full_mixed": l2("full", level_free=[True, False, True]),
     "sobolev": lambda n_channels: Sobolev(0.5),
     "largest": lambda n_channels: LargestAtKnots(1.3),
+    "mapped": Mapped,
     "classical": lambda n_channels: ClassicalDiscrepancy(),
 }
 CONTINUOUS = [name for name in KINDS if name != "classical"]
@@ -242,10 +259,11 @@ def test_refinement_goes_on_from_the_grid(kind):
     assert (refined <= on_grid * (1 + 1e-12)).all() and (refined < on_grid * (1 - 1e-6)).any()
 
 
+@pytest.mark.parametrize("backend", ["auto", "generic"])
 @every_kind
-def test_it_works_in_float32(kind):
-    paths = batch_of(irregularly=False)
-    double = transform_with(kind, lengths=(2.25, 3.75, 5.125))
+def test_it_works_in_float32(kind, backend):
+    paths = batch_of(irregularly=backend == "generic" and kind != "classical")
+    double = transform_with(kind, lengths=(2.25, 3.75, 5.125), backend=backend, search="grid")
     single = copy.deepcopy(double).float()
     double.load_state_dict(single.state_dict())
     got, want = single(paths).discrepancy, double(paths).discrepancy
@@ -414,8 +432,30 @@ def test_an_argument_that_is_not_kept_is_named():
         TypeError, match=r"Forgetful does not keep its argument 'power'.*self.power"
     ):
         Forgetful().config()
-    with pytest.raises(TypeError, match="Forgetful does not keep its argument 'power'"):
-        repr(Forgetful())
+    assert repr(Forgetful()) == "Forgetful()"  # what cannot be saved can still be printed
+
+
+def test_a_name_of_the_package_is_taken():
+    with pytest.raises(TypeError, match="there is a L2Discrepancy in genshapelets.*another name"):
+        type("L2Discrepancy", (LargestAtKnots,), {"__module__": "elsewhere"})
+    assert Discrepancy._classes["L2Discrepancy"] is L2Discrepancy
+
+
+def test_what_counts_samples_needs_a_search_of_its_own():
+    class Mine(ClassicalDiscrepancy):
+        pass
+
+    transform = GeneralisedShapeletTransform.from_shapelets(np.ones((1, 1, 3)), discrepancy=Mine())
+    with pytest.raises(TypeError, match="Mine counts samples, but no search is registered"):
+        transform(np.zeros((1, 1, 9)))
+
+
+def test_a_diverged_shapelet_is_not_blamed_on_the_formula():
+    transform = transform_with("largest")
+    with torch.no_grad():
+        transform.shapelets.values[1, 0, 0] = torch.nan
+    with pytest.raises(ValueError, match="shapelet 1 or a parameter of .* training has diverged"):
+        transform(batch_of(irregularly=False))
 
 
 def test_an_argument_that_no_file_can_hold_is_named(tmp_path):

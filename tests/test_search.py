@@ -18,7 +18,15 @@ from problems import (
     reconfigured,
 )
 
-from genshapelets import GeneralisedShapeletTransform, L2Discrepancy, RaggedSeries, interpolate
+from genshapelets import (
+    GeneralisedShapeletTransform,
+    L2Discrepancy,
+    RaggedSeries,
+    ShapeletClassifier,
+    SoftMinimum,
+    interpolate,
+    kernels,
+)
 from genshapelets.search import l2, prepare_paths
 
 
@@ -170,3 +178,76 @@ def test_the_search_finds_as_many_candidates_as_there_are():
     found = offsets_of(transform, paths, n_best=3)
     assert found.start.shape == (2, 4, 3) and (found.count == 1).all()
     assert (found.start == found.start[..., :1]).all()
+
+
+@pytest.mark.parametrize("spike", [1e3, 1e6])
+def test_a_soft_minimum_beside_a_wild_value(spike):
+    rng = np.random.default_rng(8)
+    values = rng.normal(size=(4, 2, 60))
+    values[:, 1, 20] = spike
+    transform = make_transform(rng, level_free="mixed", minimum=SoftMinimum(3))
+    want = discrepancies(transform, _series(values), backend="generic")
+    np.testing.assert_allclose(
+        discrepancies(transform, _series(values), backend="auto"), want, rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("search", ["auto", "refined", "exact"])
+@pytest.mark.parametrize("kind", ["regular", "irregular"])
+def test_a_shapelet_a_rounding_shorter_than_the_series(kind, search):
+    """There is one offset, and almost a second one."""
+    rng = np.random.default_rng(9)
+    times = np.arange(30.0) if kind == "regular" else np.sort(rng.uniform(0.0, 29.0, 30))
+    series = RaggedSeries.from_arrays(rng.normal(size=(1, 1, 30)), times)
+    span = float(series.spans[0])
+    lengths = [np.nextafter(span, 0.0), span, np.nextafter(span, 99.0), span - 1e-13]
+    transform = make_transform(rng, n_channels=1, lengths=lengths)
+    got = discrepancies(transform, series, search=search)
+    np.testing.assert_allclose(
+        got, discrepancies(transform, series, backend="generic", search="grid")
+    )
+
+
+def test_series_of_many_different_steps():
+    """Each step has a lattice of its own, but nothing of the size of the whole batch."""
+    rng = np.random.default_rng(10)
+    values = [rng.normal(size=(2, 20 + n)).cumsum(axis=1) for n in range(12)]
+    times = [np.linspace(0.0, 10.0, x.shape[1]) for x in values]
+    paths = interpolate(RaggedSeries.from_arrays(values, times))
+    assert len(np.unique(paths.step)) == 12
+    transform = make_transform(rng, level_free="mixed", per_shapelet=True)
+    gradients = []
+    for backend in ("auto", "generic"):
+        transform.zero_grad()
+        reconfigured(transform, backend=backend)(paths).discrepancy.sum().backward()
+        gradients.append([x.grad.clone() for x in transform.parameters()])
+    torch.testing.assert_close(*gradients, rtol=1e-9, atol=1e-12)
+    alone = [discrepancies(transform, paths[[n]], backend="auto") for n in range(12)]
+    np.testing.assert_array_equal(discrepancies(transform, paths), np.concatenate(alone))
+
+
+# ------------------------------------------------------------------ modes of torch
+
+
+def test_a_call_in_inference_mode_spoils_no_later_one():
+    rng = np.random.default_rng(11)
+    series, transform = irregular(rng), make_transform(rng)
+    with torch.inference_mode():
+        want = transform(series).discrepancy
+    got = transform(series).discrepancy
+    got.sum().backward()
+    torch.testing.assert_close(got.detach(), want, rtol=0, atol=0)
+
+
+def test_predictions_use_as_many_threads_as_transforms(monkeypatch):
+    X, y = np.random.default_rng(12).normal(size=(12, 1, 15)), np.arange(12) % 2
+    model = ShapeletClassifier(n_shapelets=3, max_epochs=1, random_state=0).fit(X, y)
+    before, seen = torch.get_num_threads(), []
+    run = kernels.run
+    monkeypatch.setattr(l2, "run", lambda *a: (seen.append(kernels.threads_allowed()), run(*a)))
+    torch.set_num_threads(3)
+    try:
+        model.transform(X), model.predict(X)
+    finally:
+        torch.set_num_threads(before)
+    assert set(seen) == {3}

@@ -20,9 +20,12 @@ from genshapelets import (
     L2Discrepancy,
     Matches,
     RaggedSeries,
+    ShapeletClassifier,
     Shapelets,
+    evaluation,
     interpolate,
     interpretable_regularisation,
+    search,
 )
 from genshapelets.windows import wide_dtype
 
@@ -533,6 +536,20 @@ def test_the_generic_path_takes_all_shapelets_at_once(kind):
         transform(paths)
         counts.append(len(calls))
     assert counts[0] == counts[1] > 0
+
+
+@pytest.mark.parametrize("metric", ["diagonal", "full"])
+def test_an_estimator_by_the_generic_path(metric, monkeypatch):
+    """As on another device: fit with ``device=``, in float32, and predict."""
+    X, y = np.random.default_rng(3).normal(size=(12, 2, 14)).cumsum(axis=2), np.arange(12) % 2
+    settings = {"n_shapelets": 4, "n_knots": 5, "max_epochs": 3, "metric": metric, "device": "cpu"}
+    fast = ShapeletClassifier(random_state=0, **settings).fit(X, y)
+    monkeypatch.setattr(search, "_FAST", {})
+    monkeypatch.setattr(evaluation, "_FAST", {})
+    generic = ShapeletClassifier(random_state=0, **settings).fit(X, y)
+    assert generic.model_.transform(X).backend == "generic"
+    np.testing.assert_allclose(generic.transform(X), fast.transform(X), rtol=1e-4)
+    np.testing.assert_allclose(generic.predict_proba(X), fast.predict_proba(X), atol=1e-4)
 
 
 def test_results_are_where_the_shapelets_are():

@@ -21,6 +21,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from numba import config, njit
 from torch import Tensor
@@ -41,7 +42,7 @@ def _cache_folder() -> str:
     digest = hashlib.sha256()
     for file in sorted(here.rglob("*.py")):
         source = file.read_bytes()
-        if b"kernel\ndef " in source:
+        if b"kernel" in source:
             digest.update(source)
     name = f"kernels-{digest.hexdigest()[:16]}"
     for parent in (here / "__pycache__", Path("~/.cache/genshapelets")):
@@ -85,7 +86,7 @@ class _OneTorchThread(threading.local):
 
     def n_outside(self) -> int:
         """Torch's threads, were it not held to one."""
-        return _OneTorchThread.before if self.depth else torch.get_num_threads()
+        return _OneTorchThread.before if _OneTorchThread.n_inside else torch.get_num_threads()
 
     def __enter__(self) -> None:
         self.depth += 1
@@ -111,6 +112,11 @@ class _OneTorchThread(threading.local):
 one_torch_thread = _OneTorchThread()
 
 
+def threads_allowed() -> int:
+    """Threads that kernels may use now."""
+    return _n_threads.get() or one_torch_thread.n_outside()
+
+
 @contextmanager
 def threads(n_threads: int) -> Iterator[None]:
     """Give our kernels this many threads, and torch a single one."""
@@ -134,7 +140,7 @@ def run(task: Callable[[int, int], object], n_items: int, chunk: int | None = No
     must not depend on how the items are divided. Without a size of the chunks, they are as large as it
     takes to keep all threads busy.
     """
-    n_threads = _n_threads.get() or one_torch_thread.n_outside()
+    n_threads = threads_allowed()
     if chunk is None:
         chunk = n_items if n_threads == 1 else -(-n_items // (CHUNKS_PER_THREAD * n_threads))
     chunks = deque((i, min(i + chunk, n_items)) for i in range(0, n_items, max(chunk, 1)))
@@ -161,6 +167,8 @@ def run(task: Callable[[int, int], object], n_items: int, chunk: int | None = No
         try:
             work()
         finally:
+            # Those that have not begun, behind another caller's work, are not needed any more.
+            helpers = [helper for helper in helpers if not helper.cancel()]
             for helper in helpers:
                 helper.exception()  # wait for all, whatever happens
         for helper in helpers:
@@ -169,7 +177,7 @@ def run(task: Callable[[int, int], object], n_items: int, chunk: int | None = No
 
 class _Scratch(threading.local):
     def __init__(self) -> None:
-        self.tensors: dict[str, Tensor] = {}
+        self.memory: dict[str, np.ndarray] = {}
 
 
 _scratch = _Scratch()
@@ -178,18 +186,22 @@ _scratch = _Scratch()
 def scratch(name: str, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
     """Tensor to write on, this thread's own until it asks for the same name again.
 
-    It is kept from call to call: fresh memory may take longer to get than to fill.
+    Its memory is kept from call to call: fresh memory may take longer to get than to fill.
     """
-    size = prod(shape)
-    if name not in _scratch.tensors or len(_scratch.tensors[name]) < size:
-        _scratch.tensors[name] = torch.empty(size, dtype=dtype)
-    return _scratch.tensors[name][:size].view(shape)
+    size = prod(shape) * dtype.itemsize
+    if name not in _scratch.memory or len(_scratch.memory[name]) < size:
+        _scratch.memory[name] = np.empty(size, np.uint8)
+    # A new tensor each time: one that was made in inference mode could not be written on outside.
+    return torch.from_numpy(_scratch.memory[name][:size]).view(dtype).view(shape)
 
 
 def _after_fork() -> None:
     """A child has none of its parent's threads, and locks may be held by them."""
     _pool.cache_clear()
-    _OneTorchThread.lock, _OneTorchThread.n_inside = threading.Lock(), 0
+    _OneTorchThread.lock, _OneTorchThread.n_inside = (
+        threading.Lock(),
+        min(one_torch_thread.depth, 1),
+    )
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows

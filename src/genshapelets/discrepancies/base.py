@@ -103,7 +103,10 @@ class Discrepancy(nn.Module, ABC):
 
     def extra_repr(self) -> str:
         """Describe the settings for `repr`."""
-        return ", ".join(f"{name}={value!r}" for name, value in self.config().items())
+        try:
+            return ", ".join(f"{name}={value!r}" for name, value in self.config().items())
+        except TypeError:  # an argument that is not kept: no reason not to be printed
+            return ""
 
     # Classes by name, for files
 
@@ -111,6 +114,12 @@ class Discrepancy(nn.Module, ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        known = getattr(Discrepancy._classes.get(cls.__name__), "__module__", "")
+        if known.startswith(f"{__package__}.") and known != cls.__module__:
+            raise TypeError(
+                f"there is a {cls.__name__} in genshapelets: files of the two would be mixed up. Choose "
+                "another name."
+            )
         Discrepancy._classes[cls.__name__] = cls
 
     @staticmethod

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor, nn
 
 from ..discrepancies import Discrepancy
-from ..kernels import threads
+from ..kernels import threads, threads_allowed
 from ..model import ShapeletModel, observed_moments, standardise
 from ..paths import interpolate, observed
 from ..procedures import PROCEDURES, Procedure, build
@@ -220,8 +220,9 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
             training, held_out = goal.split(procedure.validation, random)
         centre, scale = observed_moments(series[training])
         paths = interpolate(standardise(series, centre, scale))
+        own = paths[training] if held_out is not None else paths
         model = build(
-            procedure, paths[training], None if goal is None else goal.classes_of(training),
+            procedure, own, None if goal is None else goal.classes_of(training),
             (centre, scale), self.head, 1 if goal is None else goal.n_outputs, random,
         ).to(self.device)  # fmt: skip
         lengths = _numpy(model.transform.shapelets.lengths).astype(np.float64)
@@ -231,7 +232,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         model.check_head(goal.n_outputs)
         trainer = Trainer(
             model,
-            paths[training],
+            own,
             goal.task(training, procedure.smoothing, self.device),
             procedure.plan,
             torch.Generator().manual_seed(seed),
@@ -393,7 +394,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
 
     def _threads(self) -> AbstractContextManager[None]:
         """Let kernels use `n_jobs` threads; None: as many as torch does."""
-        n_jobs = torch.get_num_threads() if self.n_jobs is None else int(self.n_jobs)
+        n_jobs = threads_allowed() if self.n_jobs is None else int(self.n_jobs)
         return threads(n_jobs if n_jobs > 0 else max((os.cpu_count() or 1) + 1 + n_jobs, 1))
 
 
@@ -409,8 +410,8 @@ def _usual_features(
     model: ShapeletModel, series: RaggedSeries
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and deviation of the features of the series, or of evenly many of them if there are many."""
-    some = np.unique(np.linspace(0, len(series) - 1, TYPICAL).round().astype(np.int64))
-    discrepancy = model.transform(model.paths(series[some])).discrepancy
+    chosen = np.unique(np.linspace(0, len(series) - 1, TYPICAL).round().astype(np.int64))
+    discrepancy = model.transform(model.paths(series[chosen])).discrepancy
     features = _numpy(model.features(discrepancy.double()))
     return features.mean(axis=0), features.std(axis=0)
 

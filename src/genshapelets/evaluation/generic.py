@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from torch.func import functional_call
 from torch.utils.checkpoint import checkpoint
 
 from ..discrepancies import Discrepancy
@@ -54,7 +55,12 @@ def checked(
     """Discrepancies (series, offsets, shapelets) at starts of that shape; refuse what cannot be one."""
     name = type(discrepancy).__name__
     window = lay(paths, start, values, lengths)
-    found = discrepancy(*window)
+    # In the dtype of the windows: a formula may multiply matrices.
+    tensors = {
+        name: tensor.to(start.dtype) if tensor.is_floating_point() else tensor
+        for name, tensor in (*discrepancy.named_parameters(), *discrepancy.named_buffers())
+    }
+    found = functional_call(discrepancy, tensors, tuple(window))
     if not isinstance(found, Tensor) or found.shape != start.shape:
         got = f"shape {tuple(found.shape)}" if isinstance(found, Tensor) else repr(found)
         raise ValueError(
@@ -65,6 +71,12 @@ def checked(
     wrong = torch.isnan(found) | (found < 0)
     if wrong.any():
         at = tuple(wrong.nonzero()[0].tolist())
+        own = (values[at[2]], lengths[at[2]], *tensors.values())
+        if not all(torch.isfinite(tensor).all() for tensor in own):
+            raise ValueError(
+                f"shapelet {at[2]} or a parameter of {name} is NaN or infinite: training has diverged. "
+                "Lower the learning rate, or look for NaN in the loss."
+            )
         raise ValueError(
             f"{name}.forward must return numbers that are not negative; got {float(found[at])!r} for "
             f"shapelet {at[2]} at offset {float(start[at]):g}. Neighbouring knots may coincide: see "

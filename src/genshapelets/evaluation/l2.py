@@ -27,6 +27,7 @@ from ..offsets import Offsets
 from ..paths import Array, Index, Paths
 from .l2_lattice import (
     Lattice,
+    chosen_rows,
     held_rows,
     lattice_difference,
     lattice_squared_norm,
@@ -55,16 +56,16 @@ MAX_HELD_ROWS = 64  # to which a path that a window outlasts is prolonged
 
 
 class Windows(NamedTuple):
-    """The windows to evaluate.
+    """Windows of one kind, of the paths that have such.
 
     Attributes
     ----------
     rows : Rows
     shapes : Shapes
-    start, slope : (series, shapelets, candidates) arrays
+    start, slope : (paths, shapelets, candidates) arrays
         As in `Offsets`.
-    index : (series, shapelets, candidates) array
-        Sample at which the window starts, if it does at one; SKIP if it belongs to another group.
+    index : (paths, shapelets, candidates) array
+        Sample at which the window starts, if it does at one; SKIP if it is of another kind.
     """
 
     rows: Rows
@@ -120,7 +121,7 @@ class _L2(torch.autograd.Function):
         groups = [list(_groups(problem, paths, offsets)) for problem in problems]
         squared = np.empty(offsets.start.shape)
         for problem, own in zip(problems, groups, strict=True):
-            squared[:, problem.chosen] = _squared(own)
+            squared[:, problem.chosen] = _squared(own, len(paths))
         ctx.problems, ctx.groups, ctx.offsets, ctx.squared = problems, groups, offsets, squared
         ctx.weight = None if weight is None else as_array(weight)
         if discrepancy.metric == "full":
@@ -194,52 +195,56 @@ def _groups(problem: Problem, paths: Paths, offsets: Offsets) -> Iterator[Group]
 
     The last possible windows are the first ones of mirrored paths.
     """
-    rows, shapes = problem.rows, problem.shapes
-    start, slope = (np.ascontiguousarray(x[:, problem.chosen]) for x in offsets[:2])
-    free = np.zeros(start.shape, np.int64)
+    shapes = problem.shapes
+    starts, slopes = (x[:, problem.chosen] for x in offsets[:2])
+    free = np.zeros(starts.shape, np.int64)
     for step, members in paths.samplings:
         if not step:
             continue
+        rows = chosen_rows(problem.rows, members)
+        start, slope = starts[members], slopes[members]
         spans, lengths = paths.spans[members, None, None], shapes.lengths[:, None]
         longest = max(float(spans.max()), MAX_HELD_ROWS * step) + step
         lattice = lay_on_lattice(shapes, step, longest)
         own = rows
         if lengths.max() > spans.min():
             own = held_rows(rows, min(lattice.projection.shape[1], MAX_HELD_ROWS))
-        sample, first = np.rint(start[members] / step), start[members]
-        at_end = (first == spans - lengths) & (slope[members] == -1) & (lengths < spans)
-        n_rows = np.diff(own.row_offsets)[members, None, None]
-        at_sample = (sample * step == first) & (sample + lattice.pieces[:, None] < n_rows) & ~at_end
+        sample = np.rint(start / step).astype(np.int64)
+        at_end = (start == spans - lengths) & (slope == -1) & (lengths < spans)
+        n_rows = np.diff(own.row_offsets)[:, None, None]
+        at_sample = (sample * step == start) & (sample + lattice.pieces[:, None] < n_rows) & ~at_end
         at_sample &= lengths <= longest
-        index = np.full(start.shape, SKIP)
-        index[members] = np.where(at_sample, sample, SKIP)
+        index = np.where(at_sample, sample, SKIP)
         yield Group(members, Windows(own, shapes, start, slope, index), lattice, backwards=False)
         free[members] = np.where(at_sample | at_end, SKIP, 0)
         if at_end.any():
-            index = np.full(start.shape, SKIP)
-            index[members] = np.where(at_end, 0, SKIP)
+            index = np.where(at_end, 0, SKIP)
             backwards = mirrored(shapes)
             lattice = lay_on_lattice(backwards, step, longest)
             windows = Windows(mirrored_rows(rows), backwards, start, slope, index)
             yield Group(members, windows, lattice, backwards=True)
     members = np.flatnonzero((free != SKIP).any(axis=(1, 2)))
     if len(members):
-        yield Group(members, Windows(rows, shapes, start, slope, free), None, backwards=False)
+        rows = chosen_rows(problem.rows, members)
+        windows = Windows(rows, shapes, starts[members], slopes[members], free[members])
+        yield Group(members, windows, None, backwards=False)
 
 
-def _squared(groups: list[Group]) -> Array:
+def _squared(groups: list[Group], n_series: int) -> Array:
     """Squared discrepancies, (series, shapelets, candidates)."""
-    out = np.empty(groups[0].windows.start.shape)
+    found = np.empty((n_series, *groups[0].windows.start.shape[1:]))
     for members, windows, lattice, _ in groups:
+        out = np.empty(windows.start.shape)
         if lattice is None:
-            run(partial(_free_forward, members, windows, out), len(members))
+            run(partial(_free_forward, windows, out), len(members))
         else:
-            run(partial(_lattice_forward, members, windows, lattice, out), len(members))
-    return out
+            run(partial(_lattice_forward, windows, lattice, out), len(members))
+        found[members] = np.where(windows.index == SKIP, found[members], out)
+    return found
 
 
 @kernel
-def _lattice_forward(members, windows, lattice, out, first, last):
+def _lattice_forward(windows, lattice, out, first, last):
     """Windows that start at a sample, of paths first..last."""
     values, row_offsets = windows.rows.values.ravel(), windows.rows.row_offsets
     n_channels, difference = windows.shapes.values.shape[2], new_difference(lattice)
@@ -251,7 +256,7 @@ def _lattice_forward(members, windows, lattice, out, first, last):
         )
         projected, weight = lattice.projection[k].ravel(), lattice.weights[k]
         residual = weighted_residual(lattice, k)
-        for series in members[first:last]:
+        for series in range(first, last):
             for candidate in range(out.shape[2]):
                 index = windows.index[series, k, candidate]
                 if index != SKIP:
@@ -264,13 +269,12 @@ def _lattice_forward(members, windows, lattice, out, first, last):
 
 
 @kernel
-def _free_forward(members, windows, out, first, last):
+def _free_forward(windows, out, first, last):
     """All other windows, of paths first..last."""
     rows, shapes = windows.rows, windows.shapes
     _, n_knots, n_channels = shapes.values.shape
     nodes = new_nodes(longest_path(rows.row_offsets) + n_knots + 2, n_channels)
-    for member in range(first, last):
-        series = members[member]
+    for series in range(first, last):
         for k in range(out.shape[1]):
             pair = pair_of(rows, series, shapes, k)
             for candidate in range(out.shape[2]):
@@ -284,7 +288,6 @@ def _gradients(
 ) -> tuple[Array, Array, Array]:
     """Gradients of sum(upstream * squared): values (shapelets, channels, knots), lengths, squares."""
     n_shapelets, n_knots, n_channels = problem.shapes.values.shape
-    own = np.ascontiguousarray(upstream[:, problem.chosen])
     to_values, to_lengths = np.zeros((n_shapelets, n_knots, n_channels)), np.zeros(n_shapelets)
     squares = np.zeros((n_shapelets, n_channels))
     for members, windows, lattice, backwards in groups:
@@ -294,10 +297,11 @@ def _gradients(
             np.zeros((n_shapelets, n_channels)),
             to_lengths,
         )
+        own = np.ascontiguousarray(upstream[members][:, problem.chosen])
         if lattice is None:
-            run(partial(_free_backward, members, windows, own, sums), n_shapelets)
+            run(partial(_free_backward, windows, own, sums), n_shapelets)
         else:
-            run(partial(_lattice_backward, members, windows, lattice, own, sums), n_shapelets)
+            run(partial(_lattice_backward, windows, lattice, own, sums), n_shapelets)
         shapes = windows.shapes
         by_knot = np.zeros((n_shapelets, n_knots, n_channels))
         by_knot[:, :-1] += sums.moments[:, :, 0]
@@ -315,13 +319,13 @@ def _gradients(
 
 
 @kernel
-def _free_backward(members, windows, upstream, sums, first, last):
+def _free_backward(windows, upstream, sums, first, last):
     """Add the free windows of shapelets first..last, path after path."""
     rows, shapes = windows.rows, windows.shapes
     _, n_knots, n_channels = shapes.values.shape
     nodes = new_nodes(longest_path(rows.row_offsets) + n_knots + 2, n_channels)
     for k in range(first, last):
-        for series in members:
+        for series in range(len(upstream)):
             pair = pair_of(rows, series, shapes, k)
             for candidate in range(upstream.shape[2]):
                 g = upstream[series, k, candidate]
@@ -341,7 +345,7 @@ def _free_backward(members, windows, upstream, sums, first, last):
 
 
 @kernel
-def _lattice_backward(members, windows, lattice, upstream, sums, first, last):
+def _lattice_backward(windows, lattice, upstream, sums, first, last):
     """Add the windows at a sample of shapelets first..last, path after path."""
     rows, shapes = windows.rows, windows.shapes
     _, n_knots, n_channels = shapes.values.shape
@@ -351,7 +355,7 @@ def _lattice_backward(members, windows, lattice, upstream, sums, first, last):
         projected, size = lattice.projection[k].ravel(), pieces * n_channels
         sum_upstream, difference, square = 0.0, np.zeros(len(own)), np.zeros(len(own))
         beyond = lattice.projection[k, pieces] - shapes.values[k, n_knots - 1]
-        for series in members:
+        for series in range(len(upstream)):
             for candidate in range(upstream.shape[2]):
                 g, index = upstream[series, k, candidate], windows.index[series, k, candidate]
                 if g == 0.0 or index == SKIP:

@@ -79,6 +79,18 @@ def mirrored(shapes: Shapes) -> Shapes:
     return shapes._replace(values=np.ascontiguousarray(shapes.values[:, ::-1]))
 
 
+def chosen_rows(rows: Rows, members: Index) -> Rows:
+    """Some of the paths."""
+    if len(members) == len(rows.row_offsets) - 1:
+        return rows
+    lengths = np.diff(rows.row_offsets)[members]
+    row_offsets = offsets_of(lengths)
+    row = np.arange(row_offsets[-1]) + np.repeat(
+        rows.row_offsets[members] - row_offsets[:-1], lengths
+    )
+    return Rows(rows.knots[row], rows.values[row], row_offsets)
+
+
 def mirrored_rows(rows: Rows) -> Rows:
     """The values of paths backwards in time. Their knots stay as they are."""
     first, after = rows.row_offsets[:-1], rows.row_offsets[1:]

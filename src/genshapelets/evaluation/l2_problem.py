@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -113,4 +114,4 @@ def map_channels(matrix: Array, values: Array) -> Array:
 def as_array(tensor: Tensor) -> Array:
     """Copy a tensor to a float64 array."""
     array: Array = tensor.detach().cpu().double().numpy()
-    return array.copy() if tensor.dtype == tensor.double().dtype else array
+    return array.copy() if tensor.dtype == torch.float64 else array

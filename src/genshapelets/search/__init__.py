@@ -26,7 +26,10 @@ _PREPARE: dict[type[Discrepancy], Prepare] = {}
 
 
 def register(kind: type[Discrepancy], search: Search, prepare: Prepare | None = None) -> None:
-    """Let a function search for discrepancies of exactly this class on the CPU.
+    """Let a function search for discrepancies of exactly this class.
+
+    Without it, or on another device than the CPU, the generic search runs; an exact search, and one that
+    counts samples, runs on any device.
 
     It takes (discrepancy, paths, values, lengths, search, n_best), as `best_offsets` does, and returns
     None for what it leaves to the generic search. ``prepare`` is what it passes to `Paths.prepared`.
@@ -77,15 +80,20 @@ def best_offsets(
     """
     found = None
     on_cpu = values.device.type == "cpu"
+    fast = _FAST.get(type(discrepancy))
+    if fast is None and discrepancy.counts_samples:
+        raise TypeError(
+            f"{type(discrepancy).__name__} counts samples, but no search is registered for this class: "
+            "use genshapelets.search.register and genshapelets.evaluation.register, or measure in "
+            "continuous time."
+        )
     if discrepancy.counts_samples or search == "exact" or (backend == "auto" and on_cpu):
-        fast = _FAST.get(type(discrepancy))
         if fast is not None:
             found = fast(discrepancy, paths, values.detach(), lengths.detach(), search, n_best)
     if found is not None:
         return found
     if search == "exact":
         raise ValueError(
-            f'search="exact" is known for L2Discrepancy only, not for {type(discrepancy).__name__}. '
-            'Use "refined".'
+            f'search="exact" is not known for {type(discrepancy).__name__}. Use "refined".'
         )
     return search_generic(discrepancy, paths, values.detach(), lengths.detach(), search, n_best)

@@ -30,7 +30,7 @@ from ..kernels import one_torch_thread, run, scratch
 from ..offsets import Offsets
 from ..paths import Array, Index, Paths
 from .l2_exact import certify_paths
-from .l2_scan import Costs, Exact, Found, Scanned, resample, search_minima, search_samples
+from .l2_scan import Costs, Exact, Found, Samples, Scanned, resample, search_minima, search_samples
 
 CHUNK_ELEMENTS = 2**20  # float32 numbers of the costs of one chunk of paths: 4 MB
 TOLERANCE = 8 * 2.0**-24  # of the energies that the scan adds up: its rounding
@@ -206,12 +206,14 @@ def _search(
         shapes = problem.shapes
         own = Found(*(np.ascontiguousarray(x[:, problem.chosen]) for x in found))  # type: ignore[arg-type]
         room = paths.spans[:, None] - shapes.lengths
-        shared = problem.matrix is not None or len(shapes.lengths) == 1
-        shared = shared or discrepancy.n_shapelets is None
+        one_metric = discrepancy.n_shapelets is None or len(shapes.lengths) == 1
+        samples = None
+        if search in ("auto", "grid"):
+            samples = Samples(problem.rows, mirrored_rows(problem.rows), _flat_until(problem.rows))
         for group in lattices.groups:
             if group.n_rows.max() > 1:
-                refined = search in ("refined", "exact") or not group.regular
-                _search_group(problem, group, lattices.centre, room, shared, refined, own)
+                kept = samples if group.regular else None
+                _search_group(problem, group, lattices.centre, room, one_metric, kept, own)
         if search == "exact":
             run(
                 lambda first, last: certify_paths(first, last, problem.rows, shapes, room, own),  # noqa: B023
@@ -248,12 +250,12 @@ def _prepare(
     level: Array,
     lattice: Lattice,
     backwards: Lattice | None,
-    shared: bool,
+    one_metric: bool,
     period: int,
 ) -> _Scan:
     """Prepare a scan; ``level`` (shapelets, channels) is taken off the shapelets."""
     weights = torch.from_numpy(shapes.weights).float()
-    own = torch.ones(1, 1) if shared else weights  # of the energies
+    own = torch.ones(1, 1) if one_metric else weights  # of the energies
     values, *energies = _taps(lattice, weights, level)
     spectra = [torch.fft.rfft(x, period).conj().permute(2, 1, 0) for x in (values, *energies)]
     spectra[1:] = [x * own.T for x in spectra[1:]]
@@ -262,7 +264,7 @@ def _prepare(
         values, *energies = _taps(backwards, weights, level)
         end_taps = torch.cat([values, *(own[..., None] * x for x in energies)], dim=1)
     return _Scan(
-        weights[:1] if shared else weights,
+        weights[:1] if one_metric else weights,
         torch.cat(spectra, dim=1),
         end_taps.flatten(1).T.contiguous(),
     )
@@ -318,13 +320,13 @@ def _costs(
     x, h, n_rows = group.values[part] + lift[part, :, None], group.step, group.n_rows[part]
     period = x.shape[2] - 1
     features = _features(x, scan.weights)
-    n_channels, shared = x.shape[1], len(scan.weights) == 1
-    cells = features[:, n_channels : n_channels + (1 if shared else n_channels)]
+    n_channels, one_metric = x.shape[1], len(scan.weights) == 1
+    cells = features[:, n_channels : n_channels + (1 if one_metric else n_channels)]
     if not group.regular:
         unresolved = group.unresolved[part]
-        cells += 3 / h * (scan.weights @ unresolved if shared else unresolved)
+        cells += 3 / h * (scan.weights @ unresolved if one_metric else unresolved)
     energy = h / 3 * cells.sum(dim=2)
-    if not shared:
+    if not one_metric:
         energy = energy @ scan.weights.T
     # Circular: a window that would wrap around ends beyond its path and is no candidate.
     shape = len(x), scan.spectra.shape[2]
@@ -361,11 +363,11 @@ def _search_group(
     group: LatticePaths,
     centre: Array,
     room: Array,
-    shared: bool,
-    refined: bool,
+    one_metric: bool,
+    samples: Samples | None,
     found: Found,
 ) -> None:
-    """Search the paths of one lattice, chunk by chunk."""
+    """Search the paths of one lattice, chunk by chunk, for ``samples`` or for minima in between."""
     rows, shapes, step = problem.rows, problem.shapes, group.step
     longest = float((group.n_rows.max() - 1) * step)
     lattice = lay_on_lattice(shapes, step, longest)
@@ -383,24 +385,21 @@ def _search_group(
     level = np.where(shapes.level_free[:, None], mean, common)
     lift = torch.from_numpy(centre[group.members] - common).float()
     period = group.values.shape[2] - 1
-    scan = _prepare(shapes, level, lattice, backwards, shared, period)
+    scan = _prepare(shapes, level, lattice, backwards, one_metric, period)
     lengths = np.minimum(shapes.lengths, longest)
     energy = (shapes.weights * ((shapes.values - mean[:, None]) ** 2).mean(axis=1)).sum(axis=1)
     raised = energy + (shapes.weights * (mean - level) ** 2).sum(axis=1)
     scanned = Scanned(step, lattice.pieces, lattice.share, room, energy * lengths)
-    if backwards is not None and not refined:
-        exact = Exact(
-            rows, mirrored_rows(rows), _flat_until(rows), lattice, backwards, shapes.level_free
-        )
+    if samples is not None and backwards is not None:
+        exact = Exact(samples, lattice, backwards, shapes.level_free)
     size = max(1, CHUNK_ELEMENTS // (len(shapes.lengths) * period))
 
     def search_chunk(first: int, last: int) -> None:
         members = group.members[first:last]
         costs = _costs(scan, group, lift, raised * lengths, slice(first, last))
-        if refined:
+        if samples is None:
             search_minima(members, rows, shapes, scanned, costs, found)
         else:
             search_samples(members, exact, shapes, scanned, costs, found)
 
-    with torch.no_grad():
-        run(search_chunk, len(group.members), size)
+    run(search_chunk, len(group.members), size)

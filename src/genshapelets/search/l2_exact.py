@@ -31,7 +31,7 @@ from ..evaluation.l2_union import (
 from ..kernels import inner_kernel, kernel
 
 RELATIVE, ABSOLUTE = 1e-11, 1e-12
-MAX_DEPTH = 60
+MAX_OPEN = 256  # intervals at once: each is at most half as wide as the last but one
 
 
 @kernel
@@ -44,8 +44,10 @@ def certify_paths(first, last, rows, shapes, room, found):
             if room[series, k] > 0.0:
                 pair = pair_of(rows, series, shapes, k)
                 start = certify(found.start[series, k, 0], pair, nodes)
-                found.start[series, k, 0] = start
-                found.slope[series, k, 0] = -1.0 if start == room[series, k] else 0.0
+                for c in range(found.start.shape[2]):
+                    if c == 0 or c >= found.count[series, k]:
+                        found.start[series, k, c] = start
+                        found.slope[series, k, c] = -1.0 if start == room[series, k] else 0.0
 
 
 @inner_kernel
@@ -58,8 +60,12 @@ def certify(start, pair, nodes):
     best = np.sqrt(squared_norm(nodes, lay_window(pair, start, nodes), weight))
     if not best < np.inf:  # overflow, or a shapelet that has diverged
         return start
+    for end in (0.0, room):
+        sigma = np.sqrt(squared_norm(nodes, lay_window(pair, end, nodes), weight))
+        if sigma < best:
+            best, start = sigma, end
     slack = ABSOLUTE * (shapelet_norm + best)
-    low, high = np.empty(2 * MAX_DEPTH), np.empty(2 * MAX_DEPTH)
+    low, high = np.empty(MAX_OPEN), np.empty(MAX_OPEN)
     low[0], high[0], n_open = 0.0, room, 1
     while n_open > 0:
         n_open -= 1
@@ -85,7 +91,7 @@ def certify(start, pair, nodes):
         bend = 4.0 * at_ends * steepest + 2.0 * norm * shapelet_slope
         if value - half * (abs(slope) + 0.5 * half * bend) >= wanted * wanted:
             continue
-        if half <= 1e-15 * (room + length) or n_open + 2 > len(low):
+        if half <= 1e-15 * (room + length) or n_open + 2 > MAX_OPEN:
             continue
         if is_smooth:
             bound, split = polynomial_bound(pair, a, b, value, nodes)

@@ -86,8 +86,8 @@ class Costs(NamedTuple):
     n_rows: Index
 
 
-class Exact(NamedTuple):
-    """What windows of regular paths are evaluated by exactly.
+class Samples(NamedTuple):
+    """Paths whose samples are the offsets to choose from.
 
     Attributes
     ----------
@@ -95,14 +95,25 @@ class Exact(NamedTuple):
         The paths, and those backwards in time.
     flat_until : (rows,) array
         Last row of its path, counted in the path, up to which the values stay those of a row.
-    lattice, backwards : Lattice
-        The shapelets on the paths' samples, and those backwards in time.
-    level_free : (shapelets,) bool array
     """
 
     rows: Rows
     mirrored: Rows
     flat_until: Index
+
+
+class Exact(NamedTuple):
+    """What windows of regular paths are evaluated by exactly.
+
+    Attributes
+    ----------
+    samples : Samples
+    lattice, backwards : Lattice
+        The shapelets on the paths' samples, and those backwards in time.
+    level_free : (shapelets,) bool array
+    """
+
+    samples: Samples
     lattice: Lattice
     backwards: Lattice
     level_free: NDArray[np.bool_]
@@ -136,6 +147,12 @@ def search_samples(members, exact, shapes, scanned, costs, found):
                 cost[-1] -= end_level(values, integral, shapes.weights[k], window, last)
             if n_best > 1:
                 count = best_minima(cost, order)
+                least = exact_square(order[0], len(cost), series, k, exact, difference)
+                if costs.tolerance[j, k] > NOISE * max(least, NOISE * scanned.energy[k]):
+                    squares = np.empty(len(cost))
+                    for s in range(len(cost)):
+                        squares[s] = exact_square(s, len(cost), series, k, exact, difference)
+                    count = best_minima(squares, order)
             else:
                 bound = least_of(cost) + costs.tolerance[j, k]
                 order[0], count = count_close(cost, bound)
@@ -174,9 +191,9 @@ def search_minima(members, rows, shapes, scanned, costs, found):
                 cost = costs.cost[j, k, : n_offsets_before(room, step) + 1]
                 if pair.level_free:
                     subtract_level(values, integral, pair.weight, window, cost)
-                if is_fine:
+                if is_fine and len(cost) > 1:
                     interpolate_end(cost, room / step)
-                else:
+                elif not is_fine:
                     cost[-1] = costs.ends[j, k]
                     if pair.level_free:
                         cost[-1] -= end_level(values, integral, pair.weight, window, last)
@@ -302,28 +319,35 @@ def count_close(cost, bound):
 
 
 @inner_kernel
+def exact_square(s, n_offsets, series, k, exact, difference):
+    """Squared discrepancy of the window at sample s or, of the last offset, at the last possible start."""
+    values, row = exact.samples.rows.values, exact.samples.rows.row_offsets[series] + s
+    lattice = exact.lattice
+    if s == n_offsets - 1:
+        values, row, lattice = exact.samples.mirrored.values, row - s, exact.backwards
+    pieces, share, n_channels = lattice.pieces[k], lattice.share[k], values.shape[1]
+    lattice_difference(
+        values.ravel()[row * n_channels :], lattice.projection[k].ravel(), pieces, share,
+        n_channels, exact.level_free[k], difference,
+    )  # fmt: skip
+    square = lattice_squared_norm(difference, lattice.weights[k], pieces, share, n_channels)
+    return square * lattice.step / 3.0 + weighted_residual(lattice, k)
+
+
+@inner_kernel
 def settle(cost, bound, series, k, exact, difference):
     """Evaluate exactly what is within the bound: position of the least, the earliest of equal ones.
 
-    The last is the last possible start. Where float32 has overflowed all are within the bound.
+    Where float32 has overflowed all are within the bound.
     """
     lowest, best = np.inf, 0
-    flat_until = exact.flat_until[exact.rows.row_offsets[series] :]
+    flat_until = exact.samples.flat_until[exact.samples.rows.row_offsets[series] :]
     flat = -1  # until where the path is constant, as an earlier window has seen
     for s in range(len(cost)):
         if cost[s] > bound or (s + exact.lattice.pieces[k] <= flat and s < len(cost) - 1):
             continue
         flat = flat_until[s]
-        values, row, lattice = exact.rows.values, exact.rows.row_offsets[series] + s, exact.lattice
-        if s == len(cost) - 1:
-            values, row, lattice = exact.mirrored.values, row - s, exact.backwards
-        pieces, share, n_channels = lattice.pieces[k], lattice.share[k], values.shape[1]
-        lattice_difference(
-            values.ravel()[row * n_channels :], lattice.projection[k].ravel(), pieces, share,
-            n_channels, exact.level_free[k], difference,
-        )  # fmt: skip
-        value = lattice_squared_norm(difference, lattice.weights[k], pieces, share, n_channels)
-        value = value * lattice.step / 3.0 + weighted_residual(lattice, k)
+        value = exact_square(s, len(cost), series, k, exact, difference)
         if value < lowest:
             best, lowest = s, value
     return best
