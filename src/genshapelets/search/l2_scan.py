@@ -320,7 +320,7 @@ def count_close(cost, bound):
 
 @inner_kernel
 def exact_square(s, n_offsets, series, k, exact, difference):
-    """Squared discrepancy of the window at sample s or, of the last offset, at the last possible start."""
+    """Squared discrepancy of the window at sample s, or at the last possible start if s is last."""
     values, row = exact.samples.rows.values, exact.samples.rows.row_offsets[series] + s
     lattice = exact.lattice
     if s == n_offsets - 1:
