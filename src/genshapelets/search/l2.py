@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy.fft import next_fast_len
 from scipy.linalg import solveh_banded
 from torch import Tensor
@@ -101,25 +102,36 @@ _LET_OVERFLOW = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 @_LET_OVERFLOW
 def lay_paths(paths: Paths) -> Lattices:
+    """Lay regularly sampled paths on their samples, others on finer lattices."""
+    return _lay(paths, paths.step > 0)
+
+
+@_LET_OVERFLOW
+def lay_finely(paths: Paths) -> Lattices:
+    """Lay all paths on finer lattices, to look for minima between samples."""
+    return _lay(paths, np.zeros(len(paths), np.bool_))
+
+
+def _lay(paths: Paths, regular: NDArray[np.bool_]) -> Lattices:
     """Lay paths on lattices, those of one step and of about the same length together.
 
-    An irregular path gets a power of two as its step, so that it does not depend on the batch. The
-    shorter ones of a group are prolonged to the longest, which is at most eight times as long.
+    The step of a finer lattice is a power of two, so that it does not depend on the batch. The shorter
+    paths of a group are prolonged to the longest, which is at most eight times as long.
     """
     place = (paths.lengths[:, None] - 1) * np.arange(N_MEDIAN) // (N_MEDIAN - 1)
     # A median of a few: a mean would be moved by one wild observation.
     centre = np.median(paths.values[paths.row_offsets[:-1, None] + place], axis=1)
     gap = paths.spans / np.maximum(paths.lengths - 1, 1)
     step = np.where(paths.spans > 0, np.exp2(np.floor(np.log2(gap / POINTS_PER_GAP))), 1.0)
-    step = np.where(paths.step > 0, paths.step, step)
-    n_rows = np.where(paths.step > 0, paths.lengths, np.ceil(paths.spans / step - 1e-9) + 1)
+    step = np.where(regular, paths.step, step)
+    n_rows = np.where(regular, paths.lengths, np.ceil(paths.spans / step - 1e-9) + 1)
     size = np.ceil(np.log2(np.maximum(n_rows / SHORT, 1.0)) / 3.0)
-    kinds, kind = np.unique([paths.step > 0, step, size], axis=1, return_inverse=True)
+    kinds, kind = np.unique([regular, step, size], axis=1, return_inverse=True)
     groups = []
-    for k, (regular, h, _) in enumerate(kinds.T):
+    for k, (on_samples, h, _) in enumerate(kinds.T):
         members = np.flatnonzero(kind == k)
         own = n_rows[members].astype(np.int64)
-        groups.append(_lay_group(paths, centre, float(h), bool(regular), members, own))
+        groups.append(_lay_group(paths, centre, float(h), bool(on_samples), members, own))
     return Lattices(groups, centre)
 
 
@@ -199,7 +211,7 @@ def _search(
     search: str,
     n_best: int,
 ) -> Offsets:
-    lattices = paths.prepared(lay_paths)
+    lattices = paths.prepared(lay_finely if search in ("refined", "exact") else lay_paths)
     shape = (len(paths), len(values), n_best)
     found = Found(np.zeros(shape), np.zeros(shape), np.ones(shape[:2], np.int64))
     for problem in pose(discrepancy, paths, values, lengths):
@@ -208,12 +220,11 @@ def _search(
         room = paths.spans[:, None] - shapes.lengths
         one_metric = discrepancy.n_shapelets is None or len(shapes.lengths) == 1
         samples = None
-        if search in ("auto", "grid"):
+        if any(group.regular for group in lattices.groups):
             samples = Samples(problem.rows, mirrored_rows(problem.rows), _flat_until(problem.rows))
         for group in lattices.groups:
             if group.n_rows.max() > 1:
-                kept = samples if group.regular else None
-                _search_group(problem, group, lattices.centre, room, one_metric, kept, own)
+                _search_group(problem, group, lattices.centre, room, one_metric, samples, own)
         if search == "exact":
             run(
                 lambda first, last: certify_paths(first, last, problem.rows, shapes, room, own),  # noqa: B023
@@ -367,7 +378,7 @@ def _search_group(
     samples: Samples | None,
     found: Found,
 ) -> None:
-    """Search the paths of one lattice, chunk by chunk, for ``samples`` or for minima in between."""
+    """Search the paths of one lattice, chunk by chunk."""
     rows, shapes, step = problem.rows, problem.shapes, group.step
     longest = float((group.n_rows.max() - 1) * step)
     lattice = lay_on_lattice(shapes, step, longest)
@@ -397,9 +408,9 @@ def _search_group(
     def search_chunk(first: int, last: int) -> None:
         members = group.members[first:last]
         costs = _costs(scan, group, lift, raised * lengths, slice(first, last))
-        if samples is None:
-            search_minima(members, rows, shapes, scanned, costs, found)
-        else:
+        if group.regular:
             search_samples(members, exact, shapes, scanned, costs, found)
+        else:
+            search_minima(members, rows, shapes, scanned, costs, found)
 
     run(search_chunk, len(group.members), size)

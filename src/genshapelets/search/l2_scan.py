@@ -177,10 +177,8 @@ def search_minima(members, rows, shapes, scanned, costs, found):
     longest = longest_path(rows.row_offsets)
     nodes, events = new_nodes(longest + n_knots + 2, n_channels), np.empty((2, 4 * longest + 3))
     least, order = np.empty(n_best), np.empty(max(N_MINIMA, n_best), np.int64)
-    is_fine = costs.ends.shape[1] == 0
     for j in range(len(members)):
         series, values, integral = members[j], costs.values[j], costs.integral[j]
-        last = costs.n_rows[j] - 1
         for k in range(len(shapes.lengths)):
             room = scanned.room[series, k]
             if room <= 0.0:
@@ -191,13 +189,9 @@ def search_minima(members, rows, shapes, scanned, costs, found):
                 cost = costs.cost[j, k, : n_offsets_before(room, step) + 1]
                 if pair.level_free:
                     subtract_level(values, integral, pair.weight, window, cost)
-                if is_fine and len(cost) > 1:
+                if len(cost) > 1:
                     interpolate_end(cost, room / step)
-                elif not is_fine:
-                    cost[-1] = costs.ends[j, k]
-                    if pair.level_free:
-                        cost[-1] -= end_level(values, integral, pair.weight, window, last)
-                count = follow_scan(pair, cost, step, room, is_fine, order, nodes, (starts, least))
+                count = follow_scan(pair, cost, step, room, order, nodes, (starts, least))
             hidden = costs.tolerance[j, k] > NOISE * max(least[0], NOISE * scanned.energy[k])
             if count == 0 or hidden:
                 count = follow_events(pair, room, order, events, nodes, (starts, least))
@@ -209,14 +203,14 @@ def search_minima(members, rows, shapes, scanned, costs, found):
 
 
 @inner_kernel
-def follow_scan(pair, cost, step, room, is_fine, order, nodes, best):
+def follow_scan(pair, cost, step, room, order, nodes, best):
     """Follow the best local minima of a scan; writes the best (starts, values) found, how many."""
     starts, least = best
     count = 0
     for c in range(best_minima(cost, order)):
         if c >= len(least) and cost[order[c]] - cost[order[0]] > SLACK * least[0]:
             break
-        bracket = parabola(cost, order[c], step, room, is_fine)
+        bracket = parabola(cost, order[c], step, room)
         start, value = descend(pair, bracket, nodes)
         count = insert(start, value, starts, least, count)
     return count
@@ -388,11 +382,11 @@ def insert(start, value, starts, values, count):
 
 
 @inner_kernel
-def parabola(cost, s, step, room, at_vertex):
+def parabola(cost, s, step, room):
     """Where to look for a minimum between the neighbours of point s: place, least, most, curvature.
 
-    The place is the vertex of a parabola, if the lattice is fine enough for that, or the point. Place
-    and curvature are rounded to a few bits: those that follow are noise, which depends on the batch.
+    The place is the vertex of a parabola. Place and curvature are rounded to a few bits: those that
+    follow are noise, which depends on the batch.
     """
     low, high, curvature = max((s - 1) * step, 0.0), min((s + 1) * step, room), 0.0
     start = room if s == len(cost) - 1 else s * step
@@ -400,8 +394,7 @@ def parabola(cost, s, step, room, at_vertex):
         before, here, after = float(cost[s - 1]), float(cost[s]), float(cost[s + 1])
         bend = before - 2.0 * here + after
         if bend > 0.0:
-            if at_vertex:
-                start += step * np.round(8.0 * (before - after) / bend) / 16.0
+            start += step * np.round(8.0 * (before - after) / bend) / 16.0
             unit = 2.0 ** np.floor(np.log2(bend)) / 4.0
             curvature = unit * np.round(bend / unit) / step**2
     return min(max(start, low), high), low, high, curvature
