@@ -55,7 +55,7 @@ def main() -> None:
         f"{options.shapelets or 'default'} shapelets, {options.epochs or 'default'} epochs"
     )
     print(
-        f"{'':24}{'search':10}{'accuracy':>10}{'seconds':>9}{'mean':>10}{'99 %':>10}{'largest':>10}"
+        f"{'':30}{'search':10}{'accuracy':>10}{'seconds':>9}{'mean':>10}{'99 %':>10}{'largest':>10}"
     )
     for name in options.sets:
         whole, y = read_ts(Path(options.data) / "uea" / name / f"{name}_TRAIN.ts")
@@ -91,7 +91,7 @@ def main() -> None:
                 if search in fitted:
                     score, seconds = f"{np.mean(scores[search]):.1f}", f"{spent[search]:.0f}"
                 print(
-                    f"{name + ', ' + kind:24}{search:10}{score:>10}{seconds:>9}{figures}",
+                    f"{name + ', ' + kind:30}{search:10}{score:>10}{seconds:>9}{figures}",
                     flush=True,
                 )
 
