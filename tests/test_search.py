@@ -104,16 +104,17 @@ def test_refined_is_near_the_true_minimum(lengths, level_free):
 
 
 @pytest.mark.parametrize("kind", SERIES)
-def test_chunks_and_slices_change_nothing(kind, monkeypatch):
+@pytest.mark.parametrize("search", ["auto", "refined"])
+def test_chunks_and_slices_change_nothing(kind, search, monkeypatch):
     rng = np.random.default_rng(5)
     series = SERIES[kind](rng)
-    transform = make_transform(rng, level_free="mixed", per_shapelet=True)
+    transform = make_transform(rng, level_free="mixed", per_shapelet=True, search=search)
     want = discrepancies(transform, interpolate(series))
     monkeypatch.setattr(l2, "CHUNK_ELEMENTS", 1)  # each path by itself
     np.testing.assert_allclose(discrepancies(transform, interpolate(series)), want, rtol=1e-9)
     monkeypatch.undo()
     paths = interpolate(series)
-    prepare_paths(transform.discrepancy, paths)
+    prepare_paths(transform.discrepancy, paths, search)
     monkeypatch.setattr(l2, "_lay_group", lambda *_: pytest.fail("prepared again"))
     chosen = rng.permutation(len(paths))[: len(paths) // 2 + 1]
     np.testing.assert_allclose(discrepancies(transform, paths[chosen]), want[chosen], rtol=1e-9)

@@ -167,7 +167,7 @@ class Trainer:
         self.state = _State()
         self.best = _copy(model)
         shapelets, measure = model.transform.shapelets, model.transform.discrepancy
-        prepare_paths(measure, paths)
+        prepare_paths(measure, paths, model.transform.search)
         self.optimiser = torch.optim.Adam(
             [
                 {"params": [shapelets.values, *model.head.parameters()], "ratio": 1.0},

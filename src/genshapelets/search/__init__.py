@@ -11,14 +11,14 @@ from ..offsets import Offsets
 from ..paths import Paths
 from .classical import search_classical
 from .generic import search_generic
-from .l2 import lay_paths, search_l2
+from .l2 import prepare_l2, search_l2
 
 SEARCHES = ("auto", "grid", "refined", "exact")
 BACKENDS = ("auto", "generic")
 
 Search = Callable[[Discrepancy, Paths, Tensor, Tensor, str, int], Offsets | None]
 
-Prepare = Callable[[Paths], object]
+Prepare = Callable[[Paths, str], object]
 
 # By exact type: a subclass may compute something else.
 _FAST: dict[type[Discrepancy], Search] = {}
@@ -32,22 +32,23 @@ def register(kind: type[Discrepancy], search: Search, prepare: Prepare | None = 
     counts samples, runs on any device.
 
     It takes (discrepancy, paths, values, lengths, search, n_best), as `best_offsets` does, and returns
-    None for what it leaves to the generic search. ``prepare`` is what it passes to `Paths.prepared`.
+    None for what it leaves to the generic search. ``prepare`` takes (paths, search) and
+    does, by `Paths.prepared`, what depends on the paths alone.
     """
     _FAST[kind] = search
     if prepare is not None:
         _PREPARE[kind] = prepare
 
 
-register(L2Discrepancy, search_l2, lay_paths)
+register(L2Discrepancy, search_l2, prepare_l2)
 register(ClassicalDiscrepancy, search_classical)
 
 
-def prepare_paths(discrepancy: Discrepancy, paths: Paths) -> None:
+def prepare_paths(discrepancy: Discrepancy, paths: Paths, search: str) -> None:
     """Prepare paths for many searches: batches that are chosen from them need not be prepared again."""
     prepare = _PREPARE.get(type(discrepancy))
     if prepare is not None:
-        paths.prepared(prepare)  # type: ignore[type-var]
+        prepare(paths, search)
 
 
 def best_offsets(

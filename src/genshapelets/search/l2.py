@@ -112,6 +112,11 @@ def lay_finely(paths: Paths) -> Lattices:
     return _lay(paths, np.zeros(len(paths), np.bool_))
 
 
+def prepare_l2(paths: Paths, search: str) -> Lattices:
+    """The lattices that a search scans, laid once for these paths."""
+    return paths.prepared(lay_finely if search in ("refined", "exact") else lay_paths)
+
+
 def _lay(paths: Paths, regular: NDArray[np.bool_]) -> Lattices:
     """Lay paths on lattices, those of one step and of about the same length together.
 
@@ -211,7 +216,7 @@ def _search(
     search: str,
     n_best: int,
 ) -> Offsets:
-    lattices = paths.prepared(lay_finely if search in ("refined", "exact") else lay_paths)
+    lattices = prepare_l2(paths, search)
     shape = (len(paths), len(values), n_best)
     found = Found(np.zeros(shape), np.zeros(shape), np.ones(shape[:2], np.int64))
     for problem in pose(discrepancy, paths, values, lengths):
