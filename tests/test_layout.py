@@ -274,3 +274,17 @@ def test_files_hold_no_local_paths():
 def test_files_name_no_package_registry():
     found = lines_with(REGISTRY_HOSTS, text_files())
     assert not found, "\n" + "\n".join(found)
+
+
+def test_no_function_of_the_core_takes_more_than_eight_arguments():
+    folders = [PACKAGE, *(PACKAGE / part for part in ("discrepancies", "evaluation", "search"))]
+    files = [file for folder in folders for file in folder.glob("*.py")]
+    assert len(files) > 30
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                names = [
+                    a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+                ]
+                taken = [name for name in names if name not in ("self", "cls", "ctx")]
+                assert len(taken) <= 8, f"{file.name}: {node.name}"
