@@ -32,6 +32,7 @@ from genshapelets import (
     Discrepancy,
     GeneralisedShapeletTransform,
     L2Discrepancy,
+    MixedDiscrepancy,
     RaggedSeries,
     ShapeletClassifier,
     ShapeletRegressor,
@@ -103,6 +104,9 @@ KINDS = {
     "sobolev": lambda n_channels: Sobolev(0.5),
     "largest": lambda n_channels: LargestAtKnots(1.3),
     "mapped": Mapped,
+    "mixed": lambda n_channels: MixedDiscrepancy(
+        [l2("diagonal", level_free=True)(n_channels), Sobolev(0.5)], counts=[1, 2]
+    ),
     "classical": lambda n_channels: ClassicalDiscrepancy(),
 }
 CONTINUOUS = [name for name in KINDS if name != "classical"]

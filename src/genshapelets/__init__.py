@@ -1,27 +1,37 @@
 """Interpretable shapelets for irregular time series."""
 
-from .discrepancies import ClassicalDiscrepancy, Discrepancy, L2Discrepancy, safe_sqrt
+from .discrepancies import (
+    ClassicalDiscrepancy,
+    Discrepancy,
+    L2Discrepancy,
+    MixedDiscrepancy,
+    safe_sqrt,
+)
 from .estimators import ShapeletClassifier, ShapeletRegressor, ShapeletTransformer, load
 from .explain import explain_model, explain_series, interpretability
 from .minimum import Minimum, SoftMinimum
 from .objective import interpretable_regularisation
 from .paths import Paths, interpolate
 from .series import RaggedSeries
-from .shapelets import Shapelets
+from .shapelets import BasisShapelets, NetworkShapelets, ShapeletFamily, Shapelets
 from .transform import GeneralisedShapeletTransform, Matches
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BasisShapelets",
     "ClassicalDiscrepancy",
     "Discrepancy",
     "GeneralisedShapeletTransform",
     "L2Discrepancy",
     "Matches",
     "Minimum",
+    "MixedDiscrepancy",
+    "NetworkShapelets",
     "Paths",
     "RaggedSeries",
     "ShapeletClassifier",
+    "ShapeletFamily",
     "ShapeletRegressor",
     "ShapeletTransformer",
     "Shapelets",

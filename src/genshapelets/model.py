@@ -32,8 +32,9 @@ class ShapeletModel(nn.Module):
     epsilon : float
         :math:`\varepsilon`.
     per_length : bool
-        Divide :math:`\sigma_k` by :math:`\sqrt{S_k}` first, a root mean square over the window, so that
-        long and short shapelets are comparable and the unit of time does not matter.
+        Divide :math:`\sigma_k` by :math:`\sqrt{S_k}` first if the discrepancy grows with it: a root mean
+        square over the window, so that long and short shapelets are comparable and the unit of time
+        does not matter.
     """
 
     centre: Tensor
@@ -68,9 +69,15 @@ class ShapeletModel(nn.Module):
 
     def features(self, discrepancy: Tensor) -> Tensor:
         """Logarithms of discrepancies, (series, shapelets)."""
-        if self.per_length:
-            discrepancy = discrepancy / self.transform.shapelets.lengths.sqrt()
-        return torch.log(discrepancy + self.epsilon)
+        return torch.log(discrepancy / self.units() + self.epsilon)
+
+    def units(self) -> Tensor:
+        """What discrepancies are divided by, (shapelets,): sqrt(S_k) if they grow with it, or 1."""
+        lengths = self.transform.shapelets.lengths
+        if not self.per_length:
+            return torch.ones_like(lengths)
+        grows = self.transform.discrepancy.grows(len(lengths)).to(lengths.device)
+        return torch.where(grows, lengths.sqrt(), 1.0)
 
     def forward(self, paths: Paths, keep: Tensor | None = None) -> tuple[Tensor, Matches]:
         """Outputs of the head, (series, outputs), and the matches they come from.

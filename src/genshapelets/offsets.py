@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 from .paths import Array, Index
 
@@ -27,3 +30,22 @@ class Offsets(NamedTuple):
     slope: Array
     count: Index  # type: ignore[assignment]  # tuple has a method of this name
     backend: str
+
+    def of(self, shapelets: slice) -> Offsets:
+        """Those of some shapelets."""
+        return Offsets(
+            self.start[:, shapelets],
+            self.slope[:, shapelets],
+            self.count[:, shapelets],
+            self.backend,
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Offsets]) -> Offsets:
+        """Those of several groups of shapelets, side by side."""
+        return cls(
+            np.concatenate([part.start for part in parts], axis=1),
+            np.concatenate([part.slope for part in parts], axis=1),
+            np.concatenate([part.count for part in parts], axis=1),
+            "+".join(dict.fromkeys(part.backend for part in parts)),
+        )

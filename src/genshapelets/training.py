@@ -170,7 +170,7 @@ class Trainer:
         prepare_paths(measure, paths, model.transform.search)
         self.optimiser = torch.optim.Adam(
             [
-                {"params": [shapelets.values, *model.head.parameters()], "ratio": 1.0},
+                {"params": [*shapelets.of_values(), *model.head.parameters()], "ratio": 1.0},
                 {"params": [shapelets.raw_lengths], "ratio": plan.length_rate},
                 {"params": list(measure.parameters()), "ratio": plan.metric_rate},
             ],
@@ -300,10 +300,10 @@ class Trainer:
         dropout = self.plan.dropout
         if not dropout:
             return None
-        values = self.model.transform.shapelets.values
-        chance = torch.rand(n_series, len(values), generator=self.generator).numpy()
+        scale = self.model.feature_scale
+        chance = torch.rand(n_series, len(scale), generator=self.generator).numpy()
         kept = (chance >= dropout) * np.float32(1 / (1 - dropout))
-        return torch.from_numpy(kept).to(values)
+        return torch.from_numpy(kept).to(scale)
 
     @torch.no_grad()
     def _validate(self) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from .minimum import Minimum
 from .paths import Paths, check_fill, paths_of
 from .search import BACKENDS, SEARCHES, best_offsets
 from .series import RaggedSeries
-from .shapelets import Shapelets, as_tensor
+from .shapelets import ShapeletFamily, Shapelets, as_tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class GeneralisedShapeletTransform(nn.Module):
 
     Parameters
     ----------
-    shapelets : Shapelets
+    shapelets : ShapeletFamily
     discrepancy : Discrepancy
     search : "auto", "grid", "refined" or "exact"
         Which offsets are tried. "grid": every sample and the last possible start, or as many evenly
@@ -75,7 +75,7 @@ class GeneralisedShapeletTransform(nn.Module):
 
     def __init__(
         self,
-        shapelets: Shapelets,
+        shapelets: ShapeletFamily,
         discrepancy: Discrepancy,
         *,
         search: str = "auto",

@@ -3,5 +3,12 @@
 from .base import Discrepancy, safe_sqrt
 from .classical import ClassicalDiscrepancy
 from .l2 import L2Discrepancy
+from .mixed import MixedDiscrepancy
 
-__all__ = ["ClassicalDiscrepancy", "Discrepancy", "L2Discrepancy", "safe_sqrt"]
+__all__ = [
+    "ClassicalDiscrepancy",
+    "Discrepancy",
+    "L2Discrepancy",
+    "MixedDiscrepancy",
+    "safe_sqrt",
+]

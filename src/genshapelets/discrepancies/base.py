@@ -19,6 +19,8 @@ class Discrepancy(nn.Module, ABC):
 
     Attributes
     ----------
+    title : str
+        What explanations call it; by default the name of the class.
     grows_with_length : bool
         Whether a discrepancy grows like the root of the shapelet's length, as an L2 norm does. The
         default procedure then divides by that root.
@@ -40,6 +42,7 @@ class Discrepancy(nn.Module, ABC):
     0.5
     """
 
+    title: ClassVar[str] = ""
     grows_with_length: ClassVar[bool] = False
     counts_samples: ClassVar[bool] = False
     squared: ClassVar[bool] = False
@@ -93,6 +96,18 @@ class Discrepancy(nn.Module, ABC):
     def ignores_level(self, n_shapelets: int) -> Tensor:
         """Which shapelets see only the shape of a window, not its level, (shapelets,) bool."""
         return torch.zeros(n_shapelets, dtype=torch.bool)
+
+    def titles(self, n_shapelets: int) -> list[str]:
+        """What explanations call the discrepancy of each shapelet."""
+        return [self.title or type(self).__name__] * n_shapelets
+
+    def grows(self, n_shapelets: int) -> Tensor:
+        """Of which shapelets the discrepancy grows with the length, (shapelets,) bool."""
+        return torch.full((n_shapelets,), self.grows_with_length)
+
+    def squares(self, n_shapelets: int) -> Tensor:
+        """Of which shapelets the discrepancy is a sum of squares, (shapelets,) bool."""
+        return torch.full((n_shapelets,), self.squared)
 
     def drawn(self, times: Tensor, path: Tensor, shapelet: Tensor) -> Tensor:  # noqa: ARG002
         """The shapelet as it is compared with a window; arguments as for `forward`.

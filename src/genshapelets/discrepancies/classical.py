@@ -17,6 +17,7 @@ class ClassicalDiscrepancy(Discrepancy):
     value.
     """
 
+    title = "classical"
     counts_samples = True
     squared = True
 

@@ -39,6 +39,7 @@ class L2Discrepancy(Discrepancy):
     tensor([[1., 1., 1.]], requires_grad=True)
     """
 
+    title = "L2"
     grows_with_length = True
     weight: nn.Parameter | None
     level_free: Tensor

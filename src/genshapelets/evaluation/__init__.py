@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import torch
 from torch import Tensor
 
-from ..discrepancies import ClassicalDiscrepancy, Discrepancy, L2Discrepancy
+from ..discrepancies import ClassicalDiscrepancy, Discrepancy, L2Discrepancy, MixedDiscrepancy
 from ..offsets import Offsets
 from ..paths import Paths
 from .classical import evaluate_classical
@@ -26,6 +27,21 @@ def register(kind: type[Discrepancy], evaluate: Evaluate) -> None:
 
 register(L2Discrepancy, evaluate_l2)
 register(ClassicalDiscrepancy, evaluate_classical)
+
+
+def evaluate_mixed(
+    discrepancy: Discrepancy, paths: Paths, values: Tensor, lengths: Tensor, offsets: Offsets
+) -> Tensor:
+    """Let each part of a mixed discrepancy evaluate its own shapelets."""
+    assert isinstance(discrepancy, MixedDiscrepancy)
+    found = [
+        evaluate(part, paths, values[own], lengths[own], offsets.of(own))
+        for part, own in discrepancy.shares()
+    ]
+    return torch.cat(found, dim=1)
+
+
+register(MixedDiscrepancy, evaluate_mixed)
 
 
 def evaluate(

@@ -86,7 +86,7 @@ def turning_points(explanation: Explanation, series: int, shapelet: int, to: Any
                 turns += [(move, label) for move in _enters(slopes, answers, c)]
     feature = float(found.features[series, shapelet])
     model = explanation.estimator.model_
-    unit = float(np.sqrt(found._length[shapelet])) if model.per_length else 1.0
+    unit = float(model.units()[shapelet])
 
     def turn(move: float, predicted: Any) -> Turn | None:
         with np.errstate(over="ignore"):

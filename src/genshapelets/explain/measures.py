@@ -120,8 +120,9 @@ def measure(
         own = float((there & (learnt.nearest_label[top] == learnt.classes))[present].mean())
     random = _random_discrepancy(learnt, n_windows, np.random.default_rng(random_state))
     nearest = learnt.nearest_discrepancy
-    if learnt.explanation.estimator.model_.transform.discrepancy.squared:
-        random, nearest = np.sqrt(random), np.sqrt(nearest)
+    measure = learnt.explanation.estimator.model_.transform.discrepancy
+    squares = measure.squares(learnt.matches.n_shapelets).cpu().numpy()
+    random, nearest = (np.where(squares, np.sqrt(x), x) for x in (random, nearest))
     usual = random.mean(axis=0)
     return Interpretability(
         n_classes=0 if learnt.classes is None else len(learnt.classes),

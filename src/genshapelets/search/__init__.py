@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from ..discrepancies import ClassicalDiscrepancy, Discrepancy, L2Discrepancy
+from ..discrepancies import ClassicalDiscrepancy, Discrepancy, L2Discrepancy, MixedDiscrepancy
 from ..offsets import Offsets
 from ..paths import Paths
 from .classical import search_classical
@@ -46,9 +46,32 @@ register(ClassicalDiscrepancy, search_classical)
 
 def prepare_paths(discrepancy: Discrepancy, paths: Paths, search: str) -> None:
     """Prepare paths for many searches: batches that are chosen from them need not be prepared again."""
+    if isinstance(discrepancy, MixedDiscrepancy):
+        for part, _ in discrepancy.shares():
+            prepare_paths(part, paths, search)
     prepare = _PREPARE.get(type(discrepancy))
     if prepare is not None:
         prepare(paths, search)
+
+
+def search_mixed(
+    discrepancy: Discrepancy,
+    paths: Paths,
+    values: Tensor,
+    lengths: Tensor,
+    search: str,
+    n_best: int,
+) -> Offsets:
+    """Let each part of a mixed discrepancy search for its own shapelets."""
+    assert isinstance(discrepancy, MixedDiscrepancy)
+    found = [
+        best_offsets(part, paths, values[own], lengths[own], search=search, n_best=n_best)
+        for part, own in discrepancy.shares()
+    ]
+    return Offsets.joined(found)
+
+
+register(MixedDiscrepancy, search_mixed)
 
 
 def best_offsets(

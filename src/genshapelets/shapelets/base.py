@@ -1,38 +1,53 @@
-"""Shapelets: learnt functions on [0, 1], stretched to learnt lengths."""
+"""What every family of shapelets offers: functions on [0, 1], stretched to learnt lengths."""
 
 from __future__ import annotations
+
+import inspect
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from .tables import as_array, as_floats
+from ..tables import as_array, as_floats
 
-SHORTEST = (
-    -60.0
-)  # log of the shortest length relative to the longest: above the underflow of float32
+# Log of the shortest length relative to the longest: above the underflow of float32.
+SHORTEST = -60.0
+GIVEN = ("values", "lengths", "max_length")
 
 
-class Shapelets(nn.Module):
-    r"""K piecewise-linear shapelets with evenly spaced knots and learnt lengths.
+class ShapeletFamily(nn.Module):
+    r"""K shapelets, learnt functions of one family, and their learnt lengths.
 
-    Shapelet k is :math:`w^k(t)` on :math:`[0, S_k]`, straight lines between its M learnt values at
+    Shapelet k is :math:`w^k(t)` on :math:`[0, S_k]`, straight lines between its M values at
     :math:`u_j = j S_k / (M - 1)`. Its length is a transform of a free parameter,
     :math:`S_k = S_{\max} e^{-|\rho_k|}`, so it stays in :math:`(0, S_{\max}]` whatever the optimiser
     does, and can both reach :math:`S_{\max}` and leave it again.
 
+    To write one, write ``__init__``, which makes the parameters that are learnt so that the shapelets
+    start near the given values, and the property `values`. Settings are keywords after the arguments
+    below, kept as attributes of the same name. See `BasisShapelets`.
+
     Parameters
     ----------
     values : (shapelets, channels, knots) array or tensor
-        Values at the knots; at least two knots. Their dtype becomes that of the parameters.
+        What the shapelets start as, or as near to it as the family can come: values at the knots; at
+        least two knots. Their dtype becomes that of the parameters.
     lengths : number or (shapelets,) array or tensor
         Lengths, in the unit of the series' times.
     max_length : float, optional
         :math:`S_{\max}`. Default: twice the longest of the given lengths. The longest span of the
         training series is a good choice: beyond it a shapelet matches nothing that was observed.
+
+    Attributes
+    ----------
+    values : (shapelets, channels, knots) tensor
+        Values at even knots; differentiable in the parameters.
+    lengths : (shapelets,) tensor
     """
 
+    values: Tensor
     max_length: Tensor
 
     def __init__(
@@ -68,11 +83,20 @@ class Shapelets(nn.Module):
                 f"length of shapelet {k} is {float(lengths[k])!r}, above max_length={max_length!r}. "
                 "Shorten it or raise max_length."
             )
-        self.values = nn.Parameter(values.detach().clone())
+        self.n_shapelets, self.n_channels, self.n_knots = values.shape
         self.raw_lengths = nn.Parameter(
             torch.log(lengths / longest.to(lengths)).clamp(SHORTEST, 0.0)
         )
         self.register_buffer("max_length", longest.to(values.device))
+
+    def of_values(self) -> list[nn.Parameter]:
+        """Parameters that the values depend on: all but those of the lengths."""
+        return [x for name, x in self.named_parameters() if name != "raw_lengths"]
+
+    def config(self) -> dict[str, Any]:
+        """Settings that, with values and lengths, make these shapelets again: for files and `repr`."""
+        names = list(inspect.signature(type(self)).parameters)
+        return {name: getattr(self, name) for name in names if name not in GIVEN}
 
     @property
     def lengths(self) -> Tensor:
@@ -82,27 +106,21 @@ class Shapelets(nn.Module):
         raw = torch.sub(self.raw_lengths, self.raw_lengths.relu(), alpha=2)
         return self.max_length * raw.clamp(min=SHORTEST).exp()
 
-    @property
-    def n_shapelets(self) -> int:
-        """Number of shapelets."""
-        return self.values.shape[0]
-
-    @property
-    def n_channels(self) -> int:
-        """Number of channels."""
-        return self.values.shape[1]
-
-    @property
-    def n_knots(self) -> int:
-        """Number of knots of each shapelet."""
-        return self.values.shape[2]
-
     def extra_repr(self) -> str:
         """Describe the settings for `repr`."""
+        settings = "".join(f", {name}={value!r}" for name, value in self.config().items())
         return (
             f"{self.n_shapelets} shapelets, {self.n_channels} channels, {self.n_knots} knots, "
-            f"max_length={float(self.max_length):g}"
+            f"max_length={float(self.max_length):g}{settings}"
         )
+
+    # Classes by name, for files
+
+    _classes: ClassVar[dict[str, type[ShapeletFamily]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        ShapeletFamily._classes[cls.__name__] = cls
 
 
 def as_tensor(values: ArrayLike | Tensor, what: str) -> Tensor:
