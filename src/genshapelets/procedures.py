@@ -6,25 +6,26 @@ import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from .discrepancies import ClassicalDiscrepancy, Discrepancy, L2Discrepancy
+from .discrepancies import (
+    ClassicalDiscrepancy,
+    Discrepancy,
+    L2Discrepancy,
+    MixedDiscrepancy,
+)
 from .initial import kmeans_windows, random_windows
 from .model import ShapeletModel
 from .paths import Array, Index, Paths
-from .shapelets import Shapelets
+from .shapelets import FAMILIES, ShapeletFamily
 from .training import OneCycle, Plan, Plateau
 from .transform import GeneralisedShapeletTransform
 
 Metric = Literal["none", "diagonal", "full"]
-DISCREPANCIES: dict[str, type[Discrepancy]] = {
-    "l2": L2Discrepancy,
-    "classical": ClassicalDiscrepancy,
-}
 
 
 @dataclass(frozen=True)
@@ -57,10 +58,12 @@ class Procedure:
         Share of the series held out to stop by; 0: none.
     smoothing : float
         Label smoothing.
-    discrepancy : str or Discrepancy
-        One of `DISCREPANCIES`, or one to be copied.
+    discrepancy : str, dict or Discrepancy
+        One of `DISCREPANCIES`; shares of several of them; or a discrepancy to be copied.
     metric : str
-        Of the L2 discrepancy.
+        What discrepancies given by name learn.
+    shapelets : str or function of (values, lengths, longest length)
+        One of `genshapelets.shapelets.FAMILIES`, or what makes shapelets.
     search : str
     """
 
@@ -78,8 +81,9 @@ class Procedure:
     min_steps: int
     validation: float
     smoothing: float
-    discrepancy: str | Discrepancy = "l2"
+    discrepancy: str | dict[str, float] | Discrepancy = "l2"
     metric: Metric = "diagonal"
+    shapelets: str | Callable[..., ShapeletFamily] = "knots"
     search: str = "auto"
 
     def adapted(self, choices: dict[str, Any], n_series: int) -> Procedure:
@@ -97,6 +101,19 @@ class Procedure:
         if length is not None:
             chosen |= self._lengths(length)
         return replace(self, plan=plan, **chosen)
+
+    @property
+    def counts_samples(self) -> bool:
+        """Whether shapelets are numbers of samples."""
+        if isinstance(self.discrepancy, dict):
+            return False
+        if isinstance(self.discrepancy, str):
+            return DISCREPANCIES[self.discrepancy].of.counts_samples
+        return self.discrepancy.counts_samples
+
+    def n_metrics(self, n_shapelets: int) -> int | None:
+        """How many metrics shapelets have: one each, or None: they share one, or learn none."""
+        return None if self.shared_metric or self.metric == "none" else n_shapelets
 
     def _lengths(self, length: float | tuple[float, float]) -> dict[str, Any]:
         """Range of initial lengths and bound from what the user gave: one fraction or two."""
@@ -133,14 +150,13 @@ def build(
     n_outputs : int
     random : numpy.random.Generator
     """
-    discrepancy = procedure.discrepancy
-    kind = DISCREPANCIES[discrepancy] if isinstance(discrepancy, str) else type(discrepancy)
+    counts_samples = procedure.counts_samples
     longest_span = float(paths.spans.max())
     gap = longest_span / max(int(paths.lengths.max()) - 1, 1)
     longest = procedure.max_length * longest_span
     low, high = (fraction * longest_span for fraction in procedure.initial_length)
     n_knots = procedure.n_knots or max(7, round(longest / gap) + 1)
-    if kind.counts_samples:
+    if counts_samples:
         # As in equation (2): all shapelets have one length for ever.
         low = longest = high
         n_knots = max(2, min(round(high / gap) + 1, int(paths.lengths.max())))
@@ -152,33 +168,61 @@ def build(
     else:
         lengths = np.exp(random.uniform(math.log(low), math.log(high), n_shapelets))
     values = procedure.start(paths, lengths, longest, n_knots, labels, random)
-    shapelets = Shapelets(_single(values), _single(lengths), longest * (1 + 1e-6))
-    if kind.counts_samples:
+    family = procedure.shapelets
+    make = FAMILIES[family] if isinstance(family, str) else family
+    shapelets = make(_single(values), _single(lengths), longest * (1 + 1e-6))
+    if counts_samples:
         shapelets.raw_lengths.requires_grad_(False)
-    if isinstance(discrepancy, Discrepancy):
-        measure = copy.deepcopy(discrepancy).float()
-    elif kind is L2Discrepancy:
-        measure = _l2(procedure, paths.n_channels, random)
-    else:
-        measure = kind()
+    measure = _discrepancy(procedure, paths, random)
     transform = GeneralisedShapeletTransform(shapelets, measure, search=procedure.search)
     model = ShapeletModel(
         transform,
         _linear(n_shapelets, n_outputs) if head is None else copy.deepcopy(head),
         *moments,
         epsilon=procedure.epsilon,
-        per_length=procedure.per_length and measure.grows_with_length,
+        per_length=procedure.per_length,
     )
     if procedure.standardise_features:
         model.standardise_features(paths)
     return model
 
 
-def _l2(procedure: Procedure, n_channels: int, random: np.random.Generator) -> Discrepancy:
-    n_shapelets, metric = procedure.n_shapelets, procedure.metric
+def _discrepancy(procedure: Procedure, paths: Paths, random: np.random.Generator) -> Discrepancy:
+    """What the user gave, copied; or what a name, or several with their shares, stand for."""
+    given, n_shapelets = procedure.discrepancy, procedure.n_shapelets
+    if isinstance(given, Discrepancy):
+        return copy.deepcopy(given).float()
+    if isinstance(given, str):
+        return DISCREPANCIES[given].make(procedure, paths, n_shapelets, random)
+    counts = _counts(list(given.values()), n_shapelets)
+    parts = [
+        DISCREPANCIES[name].make(procedure, paths, count, random)
+        for name, count in zip(given, counts, strict=True)
+    ]
+    return MixedDiscrepancy(parts, counts)
+
+
+def _counts(shares: list[float], n_shapelets: int) -> list[int]:
+    """Share out shapelets, at least one to each share."""
+    if n_shapelets < len(shares):
+        raise ValueError(
+            f"{n_shapelets} shapelets cannot be shared by {len(shares)} discrepancies. Raise "
+            "n_shapelets."
+        )
+    ends = np.round(np.cumsum(shares) / np.sum(shares) * n_shapelets).astype(int)
+    counts = np.maximum(np.diff(ends, prepend=0), 1)
+    while counts.sum() > n_shapelets:
+        counts[counts.argmax()] -= 1
+    return counts.tolist()
+
+
+def _l2(
+    procedure: Procedure, paths: Paths, n_shapelets: int, random: np.random.Generator
+) -> Discrepancy:
+    metric, n_channels = procedure.metric, paths.n_channels
     n_level_free = round(procedure.level_free * n_shapelets)
     level_free = random.permutation(np.arange(n_shapelets) < n_level_free)
-    n_metrics = None if procedure.shared_metric or metric == "none" else n_shapelets
+    n_metrics = procedure.n_metrics(n_shapelets)
     measure = L2Discrepancy(
         n_channels, metric, n_shapelets=n_metrics, level_free=level_free.tolist()
     )
@@ -187,6 +231,23 @@ def _l2(procedure: Procedure, n_channels: int, random: np.random.Generator) -> D
         with torch.no_grad():
             measure.weight.copy_(_single(weight))
     return measure
+
+
+def _classical(*_: Any) -> Discrepancy:
+    return ClassicalDiscrepancy()
+
+
+class Kind(NamedTuple):
+    """A discrepancy that has a name: its class, and what makes one for given training paths."""
+
+    of: type[Discrepancy]
+    make: Callable[[Procedure, Paths, int, np.random.Generator], Discrepancy]
+
+
+DISCREPANCIES = {
+    "l2": Kind(L2Discrepancy, _l2),
+    "classical": Kind(ClassicalDiscrepancy, _classical),
+}
 
 
 def _few_channels(n_shapelets: int, n_channels: int, random: np.random.Generator) -> Array:

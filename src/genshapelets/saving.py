@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 FORMAT = "genshapelets"
-VERSION = 2
+VERSION = 3
 
 
 def write_file(

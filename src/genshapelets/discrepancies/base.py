@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
+from ..described import Described
 
-class Discrepancy(nn.Module, ABC):
+
+class Discrepancy(Described, nn.Module, ABC):
     r"""How far a window of a path is from a shapelet: a (learnt) pseudometric :math:`\pi(f, w)`.
 
     To write one, write `forward`: the formula. It then works in the transform, the estimators, model
@@ -42,6 +43,8 @@ class Discrepancy(nn.Module, ABC):
     0.5
     """
 
+    family = "discrepancy"
+    _classes: ClassVar[dict[str, type[Any]]] = {}
     title: ClassVar[str] = ""
     grows_with_length: ClassVar[bool] = False
     counts_samples: ClassVar[bool] = False
@@ -66,25 +69,6 @@ class Discrepancy(nn.Module, ABC):
         (…, shapelets) tensor
             Not negative; 0 where the two are the same.
         """
-
-    def config(self) -> dict[str, Any]:
-        """Arguments that make this discrepancy again, apart from its tensors: for files and `repr`.
-
-        By default the arguments of ``__init__``, each read from the attribute of the same name. They
-        must be numbers, text, or lists of them.
-        """
-        names = [
-            name
-            for name, parameter in inspect.signature(type(self)).parameters.items()
-            if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-        ]
-        missing = [name for name in names if not hasattr(self, name)]
-        if missing:
-            raise TypeError(
-                f"{type(self).__name__} does not keep its argument {missing[0]!r} as an attribute. "
-                f"Set self.{missing[0]} in __init__, or write its own config()."
-            )
-        return {name: getattr(self, name) for name in names}
 
     def check(self, n_shapelets: int, n_channels: int) -> None:
         """Refuse, with a ValueError, shapelets that this discrepancy was not made for."""
@@ -122,31 +106,6 @@ class Discrepancy(nn.Module, ABC):
             return ", ".join(f"{name}={value!r}" for name, value in self.config().items())
         except TypeError:  # an argument that is not kept: no reason not to be printed
             return ""
-
-    # Classes by name, for files
-
-    _classes: ClassVar[dict[str, type[Discrepancy]]] = {}
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        known = getattr(Discrepancy._classes.get(cls.__name__), "__module__", "")
-        if known.startswith(f"{__package__}.") and known != cls.__module__:
-            raise TypeError(
-                f"there is a {cls.__name__} in genshapelets: files of the two would be mixed up. Choose "
-                "another name."
-            )
-        Discrepancy._classes[cls.__name__] = cls
-
-    @staticmethod
-    def from_config(name: str, config: dict[str, Any]) -> Discrepancy:
-        """Make a discrepancy from the name of its class and its `config`."""
-        if name not in Discrepancy._classes:
-            raise ValueError(
-                f"the discrepancy {name!r} is not known here; known are "
-                f"{', '.join(sorted(Discrepancy._classes))}. Define the class {name}, or import the "
-                "module that does, first: that registers it"
-            )
-        return Discrepancy._classes[name](**config)
 
 
 def safe_sqrt(x: Tensor) -> Tensor:

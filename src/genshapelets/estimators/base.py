@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any, Literal
@@ -24,6 +24,7 @@ from ..model import ShapeletModel, observed_moments, standardise
 from ..paths import interpolate, observed
 from ..procedures import PROCEDURES, Procedure, build
 from ..series import OneSeries, RaggedSeries
+from ..shapelets import ShapeletFamily
 from ..training import Checkpoint, Trainer
 from ..transform import Matches
 from .goals import Goal, checked_weight, one_per_series
@@ -47,10 +48,11 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         n_shapelets: int | None = None,
         n_knots: int | None = None,
         initial_length: float | tuple[float, float] | None = None,
-        discrepancy: Literal["l2", "classical"] | Discrepancy = "l2",
+        discrepancy: str | dict[str, float] | Discrepancy = "l2",
         metric: Literal["none", "diagonal", "full"] = "diagonal",
         shared_metric: bool | None = None,
         level_free: float | None = None,
+        shapelets: str | Callable[..., ShapeletFamily] = "knots",
         gamma: float | None = None,
         search: Literal["auto", "grid", "refined", "exact"] = "auto",
         procedure: Literal["default", "paper"] = "default",
@@ -73,6 +75,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         self.metric = metric
         self.shared_metric = shared_metric
         self.level_free = level_free
+        self.shapelets = shapelets
         self.gamma = gamma
         self.search = search
         self.procedure = procedure
@@ -258,6 +261,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
             "learning_rate": self.learning_rate,
             "discrepancy": self.discrepancy,
             "metric": self.metric,
+            "shapelets": self.shapelets,
             "search": self.search,
         }
 
@@ -275,12 +279,12 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
             parameters["random_state"] = int(self.random_state)
         if parameters.get("class_weight") is not None:  # whose keys JSON might not know
             parameters["class_weight"] = str(parameters["class_weight"])
+        for name in ("discrepancy", "shapelets"):
+            parameters[name] = plain(parameters[name])
         if isinstance(self.discrepancy, Discrepancy):
-            parameters["discrepancy"] = plain(self.discrepancy) | {
-                "tensors": _digest(self.discrepancy)
-            }
+            parameters["discrepancy"]["tensors"] = _digest(self.discrepancy)
         # Another version of the package may have other settings.
-        settings = vars(procedure) | {"start": None, "discrepancy": None}
+        settings = vars(procedure) | {"start": None, "discrepancy": None, "shapelets": None}
         whole = {
             "estimator": type(self).__name__,
             **parameters,

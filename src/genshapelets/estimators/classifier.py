@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from torch import nn
 
 from ..discrepancies import Discrepancy
 from ..objective import class_scores
+from ..shapelets import ShapeletFamily
 from .base import ShapeletEstimator
 from .goals import class_goal
 
@@ -123,10 +125,11 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         n_shapelets: int | None = None,
         n_knots: int | None = None,
         initial_length: float | tuple[float, float] | None = None,
-        discrepancy: Literal["l2", "classical"] | Discrepancy = "l2",
+        discrepancy: str | dict[str, float] | Discrepancy = "l2",
         metric: Literal["none", "diagonal", "full"] = "diagonal",
         shared_metric: bool | None = None,
         level_free: float | None = None,
+        shapelets: str | Callable[..., ShapeletFamily] = "knots",
         gamma: float | None = None,
         own_class: bool | None = None,
         search: Literal["auto", "grid", "refined", "exact"] = "auto",
@@ -152,6 +155,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
             metric=metric,
             shared_metric=shared_metric,
             level_free=level_free,
+            shapelets=shapelets,
             gamma=gamma,
             search=search,
             procedure=procedure,

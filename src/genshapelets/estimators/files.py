@@ -6,17 +6,19 @@ import os
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
+from ..described import UnknownClassError
 from ..discrepancies import Discrepancy
 from ..model import ShapeletModel
 from ..saving import read_file, write_file
-from ..shapelets import Shapelets
+from ..shapelets import ShapeletFamily
 from ..transform import GeneralisedShapeletTransform
 from .base import ShapeletEstimator
 from .classifier import ShapeletClassifier
 from .parameters import check_parameters
-from .plain import UnknownDiscrepancyError, plain, restored
+from .plain import plain, restored
 from .regressor import ShapeletRegressor
 from .transformer import ShapeletTransformer
 
@@ -41,6 +43,7 @@ SOMETIMES = (
     "typical_features_",
     "feature_spread_",
 )
+MOST_NUMBERS = 2**27  # of shapelets in a file, before anything is allocated for them
 GIVEN = "given.discrepancy."  # in front of the names of a given discrepancy's tensors
 TARGETS = {
     "ShapeletClassifier": ("classes_",),
@@ -78,6 +81,7 @@ def save(estimator: ShapeletEstimator, path: str | os.PathLike) -> None:
             if hasattr(estimator, name)
         },
         "discrepancy": plain(model.transform.discrepancy),
+        "shapelets": _described(model.transform.shapelets),
         "search": model.transform.search,
         "epsilon": model.epsilon,
         "per_length": model.per_length,
@@ -130,7 +134,7 @@ def load(path: str | os.PathLike) -> ShapeletEstimator:
             setattr(estimator, name, restored(fitted[name]))
         estimator.model_ = _model(contents, tensors)
         _check_sizes(estimator)
-    except UnknownDiscrepancyError as error:
+    except UnknownClassError as error:
         raise ValueError(f"{os.fspath(path)} cannot be loaded: {error}.") from None
     except (AttributeError, IndexError, KeyError, TypeError, ValueError, RuntimeError) as error:
         raise ValueError(
@@ -141,12 +145,8 @@ def load(path: str | os.PathLike) -> ShapeletEstimator:
 
 
 def _model(contents: dict[str, Any], tensors: dict[str, Tensor]) -> ShapeletModel:
-    values = tensors["transform.shapelets.values"]
-    if not values.is_floating_point():
-        raise TypeError(f"values of shapelets must be floats; got {values.dtype}")
-    n_shapelets, n_channels, _ = values.shape
-    longest = tensors["transform.shapelets.max_length"]
-    shapelets = Shapelets(values, longest.expand(n_shapelets), float(longest))
+    shapelets = _shapelets(contents, tensors)
+    n_shapelets, n_channels = shapelets.n_shapelets, shapelets.n_channels
     measure = _discrepancy(contents, tensors)
     transform = GeneralisedShapeletTransform(shapelets, measure, search=contents["search"])
     # Not initialised: that would draw from torch's global random state.
@@ -163,6 +163,39 @@ def _model(contents: dict[str, Any], tensors: dict[str, Tensor]) -> ShapeletMode
     )
     model.load_state_dict(tensors)
     return model.requires_grad_(False).eval()
+
+
+def _described(shapelets: ShapeletFamily) -> dict[str, Any]:
+    """Shapelets without their tensors."""
+    shape = [shapelets.n_shapelets, shapelets.n_channels, shapelets.n_knots]
+    return {
+        "class": type(shapelets).__name__,
+        "config": plain(shapelets.config()),
+        "shape": shape,
+    }
+
+
+def _shapelets(contents: dict[str, Any], tensors: dict[str, Tensor]) -> ShapeletFamily:
+    """The shapelets that were learnt, at any values: their tensors are loaded later."""
+    for name, tensor in tensors.items():
+        if name.startswith("transform.shapelets.") and not (
+            tensor.is_floating_point() and torch.isfinite(tensor).all()
+        ):
+            raise ValueError(f"{name} must hold finite floats")
+    longest = tensors["transform.shapelets.max_length"]
+    described = contents.get("shapelets")
+    if described is None:  # files of versions 1 and 2 know knots only
+        shape = tensors["transform.shapelets.values"].shape
+        described = {"class": "Shapelets", "config": plain({}), "shape": shape}
+    kind = ShapeletFamily.named(described["class"])
+    n_shapelets, n_channels, n_knots = described["shape"]
+    n_numbers = n_shapelets * n_channels * n_knots
+    if min(described["shape"]) < 1 or n_numbers > MOST_NUMBERS:
+        raise ValueError(f"shapelets cannot have the shape {described['shape']}")
+    values = torch.zeros(n_shapelets, n_channels, n_knots, dtype=longest.dtype)
+    return kind(
+        values, longest.expand(n_shapelets), float(longest), **restored(described["config"])
+    )
 
 
 def _discrepancy(contents: dict[str, Any], tensors: dict[str, Tensor]) -> Discrepancy:

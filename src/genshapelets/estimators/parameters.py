@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,6 +13,7 @@ from torch import nn
 from ..discrepancies import Discrepancy
 from ..procedures import DISCREPANCIES, PROCEDURES
 from ..search import SEARCHES
+from ..shapelets import FAMILIES
 
 OPTIONS = {
     "metric": ("none", "diagonal", "full"),
@@ -35,11 +37,24 @@ def check_parameters(estimator: Any) -> None:
         )
 
     discrepancy = estimator.discrepancy
-    if not isinstance(discrepancy, Discrepancy) and not (
-        isinstance(discrepancy, str) and discrepancy in DISCREPANCIES
-    ):
-        names = ", ".join(map(repr, DISCREPANCIES))
-        refuse("discrepancy", f"one of {names}, or an instance of genshapelets.Discrepancy")
+    if not isinstance(discrepancy, Discrepancy):
+        shares = discrepancy if isinstance(discrepancy, dict) else {discrepancy: 1.0}
+        if not shares or not all(
+            isinstance(name, str) and name in DISCREPANCIES and _is_real(share) and share > 0
+            for name, share in shares.items()
+        ):
+            refuse(
+                "discrepancy",
+                f"one of {_listed(DISCREPANCIES)}, a dict of several of them with their (positive) "
+                "shares, or an instance of genshapelets.Discrepancy",
+            )
+    family = estimator.shapelets
+    if not (isinstance(family, str) and family in FAMILIES) and not callable(family):
+        refuse(
+            "shapelets",
+            f"one of {_listed(FAMILIES)}, or a function of (values, lengths, max_length) that makes "
+            "them, such as functools.partial(BasisShapelets, n_functions=5)",
+        )
     for parameter, options in OPTIONS.items():
         if getattr(estimator, parameter) not in options:
             refuse(parameter, "one of " + ", ".join(map(repr, options)))
@@ -72,8 +87,13 @@ def check_parameters(estimator: Any) -> None:
     weights = getattr(estimator, "class_weight", None)
     if weights not in (None, "balanced") and not isinstance(weights, dict):
         refuse("class_weight", "None, 'balanced' or a dict")
-    kind = DISCREPANCIES[discrepancy] if isinstance(discrepancy, str) else type(discrepancy)
-    if kind.counts_samples and estimator.search not in ("auto", "grid"):
+    counts_samples = [
+        DISCREPANCIES[kind].of.counts_samples if isinstance(kind, str) else kind.counts_samples
+        for kind in (discrepancy if isinstance(discrepancy, dict) else [discrepancy])
+    ]
+    if isinstance(discrepancy, dict) and any(counts_samples) and len(discrepancy) > 1:
+        refuse("discrepancy", "without 'classical' if there are several: it counts samples")
+    if any(counts_samples) and estimator.search not in ("auto", "grid"):
         refuse("search", "'auto' or 'grid' if the discrepancy is classical: it counts samples")
     if isinstance(discrepancy, Discrepancy):
         for parameter, usual in OF_L2.items():
@@ -81,6 +101,10 @@ def check_parameters(estimator: Any) -> None:
                 refuse(
                     parameter, f"{usual!r} if a discrepancy is given, which has its own settings"
                 )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names))
 
 
 def _is_int(value: Any) -> bool:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ..described import Described
 from ..discrepancies import Discrepancy
+from ..shapelets import ShapeletFamily
 
-
-class UnknownDiscrepancyError(Exception):
-    """A file speaks of a class that is not defined here; the message says how to define it."""
+FAMILIES: dict[str, type[Described]] = {
+    "discrepancy": Discrepancy,
+    "shapelets": ShapeletFamily,
+}
 
 
 def plain(value: Any) -> Any:
     """Say a value in JSON; arrays, tuples and dicts are marked, so that they come back as they were.
 
-    A discrepancy is said by its class and its ``config``, without its tensors.
+    A discrepancy, say, is said by its class and its ``config``, without its tensors.
     """
     if isinstance(value, np.ndarray):
         if value.dtype.kind in "mM":
@@ -34,12 +38,17 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if isinstance(value, Discrepancy):
-        name = type(value).__name__
-        try:
-            return {"class": name, "config": plain(value.config())}
-        except TypeError as error:
-            raise TypeError(f"{name} cannot be written to a file: {error}") from error
+    for family, head in FAMILIES.items():
+        if isinstance(value, head):
+            name = type(value).__name__
+            try:
+                return {"class": name, "config": plain(value.config()), "family": family}
+            except TypeError as error:
+                raise TypeError(f"{name} cannot be written to a file: {error}") from error
+    maker = value if isinstance(value, partial) else partial(value) if callable(value) else None
+    if maker is not None and isinstance(maker.func, type) and not maker.args:
+        if issubclass(maker.func, ShapeletFamily):
+            return {"maker": maker.func.__name__, "config": plain(maker.keywords)}
     raise TypeError(
         f"{value!r} ({type(value).__name__}) cannot be written to a file. Use numbers or text."
     )
@@ -56,15 +65,10 @@ def restored(value: Any) -> Any:
     if "dict" in value:
         return {restored(key): restored(item) for key, item in value["dict"]}
     if "class" in value:
-        return _discrepancy(value["class"], restored(value["config"]))
+        family = FAMILIES[value.get("family", "discrepancy")]  # files of version 2 know no other
+        return family.from_config(value["class"], restored(value["config"]))
+    if "maker" in value:
+        kind: Any = ShapeletFamily.named(value["maker"])
+        return partial(kind, **restored(value["config"]))
     array = np.array([restored(item) for item in value["array"]], dtype=object)
     return array.astype(value["dtype"])
-
-
-def _discrepancy(name: str, config: dict[str, Any]) -> Discrepancy:
-    try:
-        return Discrepancy.from_config(name, config)
-    except ValueError as error:
-        if name in Discrepancy._classes:  # known, but not made of this
-            raise
-        raise UnknownDiscrepancyError(str(error)) from None

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
+from ..described import Described
 from ..tables import as_array, as_floats
 
 # Log of the shortest length relative to the longest: above the underflow of float32.
@@ -17,7 +18,7 @@ SHORTEST = -60.0
 GIVEN = ("values", "lengths", "max_length")
 
 
-class ShapeletFamily(nn.Module):
+class ShapeletFamily(Described, nn.Module):
     r"""K shapelets, learnt functions of one family, and their learnt lengths.
 
     Shapelet k is :math:`w^k(t)` on :math:`[0, S_k]`, straight lines between its M values at
@@ -47,6 +48,8 @@ class ShapeletFamily(nn.Module):
     lengths : (shapelets,) tensor
     """
 
+    family = "family of shapelets"
+    _classes: ClassVar[dict[str, type[Any]]] = {}
     values: Tensor
     max_length: Tensor
 
@@ -95,8 +98,8 @@ class ShapeletFamily(nn.Module):
 
     def config(self) -> dict[str, Any]:
         """Settings that, with values and lengths, make these shapelets again: for files and `repr`."""
-        names = list(inspect.signature(type(self)).parameters)
-        return {name: getattr(self, name) for name in names if name not in GIVEN}
+        own = set(inspect.signature(type(self)).parameters) - set(GIVEN)
+        return {name: getattr(self, name) for name in sorted(own)}
 
     @property
     def lengths(self) -> Tensor:
@@ -113,14 +116,6 @@ class ShapeletFamily(nn.Module):
             f"{self.n_shapelets} shapelets, {self.n_channels} channels, {self.n_knots} knots, "
             f"max_length={float(self.max_length):g}{settings}"
         )
-
-    # Classes by name, for files
-
-    _classes: ClassVar[dict[str, type[ShapeletFamily]]] = {}
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        ShapeletFamily._classes[cls.__name__] = cls
 
 
 def as_tensor(values: ArrayLike | Tensor, what: str) -> Tensor:
