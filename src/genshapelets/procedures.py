@@ -171,6 +171,11 @@ def build(
     family = procedure.shapelets
     make = FAMILIES[family] if isinstance(family, str) else family
     shapelets = make(_single(values), _single(lengths), longest * (1 + 1e-6))
+    if not isinstance(shapelets, ShapeletFamily):
+        raise TypeError(
+            f"what is given as shapelets must make shapelets, instances of ShapeletFamily; got "
+            f"{type(shapelets).__name__}."
+        )
     if counts_samples:
         shapelets.raw_lengths.requires_grad_(False)
     measure = _discrepancy(procedure, paths, random)
