@@ -567,7 +567,7 @@ def test_a_shapelet_is_drawn_over_its_segment(planted, plt):
     observed = truth.series[int(learnt.nearest[k])].values[1]
     series = lines["series (dots: observed)"]
     dots = series.get_ydata()[series.get_markevery()]
-    np.testing.assert_array_equal(dots, observed[~np.isnan(observed)])
+    np.testing.assert_allclose(dots, observed[~np.isnan(observed)], rtol=1e-12)
     assert lines["its segment"].get_linestyle() == "--"  # told apart without colours
     assert lines["shapelet"].get_linewidth() > lines["its segment"].get_linewidth()
     # In the plane, with the direction marked on both curves.

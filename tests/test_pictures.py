@@ -12,8 +12,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from torch import nn
 
-from genshapelets import L2Discrepancy, RaggedSeries
+from genshapelets import GeneralisedShapeletTransform, L2Discrepancy, RaggedSeries
 from genshapelets.explain import (
     Explanation,
     ModelExplanation,
@@ -29,6 +30,7 @@ from genshapelets.explain import (
     plot_shapelet,
     plot_spectrum,
 )
+from genshapelets.model import ShapeletModel
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -111,7 +113,16 @@ def made_up(n_channels=2, *, dates=False, level_free=False, regression=False):
         scale=np.full(n_channels, 10.0),
         _offset=offset,
         _length=length,
-        _measure=L2Discrepancy(n_channels, "none", level_free=level_free),
+        _model=ShapeletModel(
+            GeneralisedShapeletTransform.from_shapelets(
+                (shapelets - 70.0) / 10.0,
+                length,
+                discrepancy=L2Discrepancy(n_channels, "none", level_free=level_free),
+            ),
+            nn.Identity(),
+            np.full(n_channels, 70.0),
+            np.full(n_channels, 10.0),
+        ),
     )
     weight = 6.0 * WEIGHT[:1] if regression else WEIGHT
     bias = np.array([98.6]) if regression else np.array([0.2, -0.3, 0.1])

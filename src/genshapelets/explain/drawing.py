@@ -84,11 +84,17 @@ def add_legend(ax: Any, **settings: Any) -> None:
 def draw_series(ax: Any, matches: ShapeletMatches, series: int, channel: int) -> None:
     """Draw the path of one channel, with dots where it was observed."""
     times, path = matches.path(series)
-    observed = np.flatnonzero(~np.isnan(matches.series[series].values[channel]))
-    ax.plot(
-        times, path[channel], "o-", color=SERIES, lw=1, ms=3, markevery=observed.tolist(),
-        label="series (dots: observed)",
-    )  # fmt: skip
+    own = matches.series[series]
+    observed = np.flatnonzero(~np.isnan(own.values[channel]))
+    if len(times) == len(own.times):
+        ax.plot(
+            times, path[channel], "o-", color=SERIES, lw=1, ms=3, markevery=observed.tolist(),
+            label="series (dots: observed)",
+        )  # fmt: skip
+    else:  # a curve with knots of its own, which need not pass through the observations
+        ax.plot(times, path[channel], color=SERIES, lw=1, label="series, interpolated")
+        seen = matches.series.to_user_time(own.times[observed])
+        ax.plot(seen, own.values[channel, observed], "o", color=SERIES, ms=3, label="observed")
     ax.set_ylabel(said(matches.channel_names[channel]))
     label_time(ax, times)
 

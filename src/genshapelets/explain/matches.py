@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ..discrepancies import Discrepancy
 from ..estimators.base import ShapeletEstimator
-from ..paths import Array, Index, interpolate
+from ..model import ShapeletModel
+from ..paths import Array, Index
 from ..series import RaggedSeries
 
 
@@ -81,7 +82,7 @@ class ShapeletMatches:
     scale: Array
     _offset: Array  # start, in the batch's own time
     _length: Array
-    _measure: Discrepancy
+    _model: ShapeletModel
 
     @property
     def n_shapelets(self) -> int:
@@ -132,13 +133,12 @@ class ShapeletMatches:
     def window(self, shapelet: int, series: int | None = None) -> Window:
         """A shapelet over its best window of one series; by default of the most similar one."""
         n = self.series_of(shapelet, series)
-        path = interpolate(self.series[[n]], self.centre)
         begin, length = self._offset[n, shapelet], self._length[shapelet]
         knots = np.linspace(begin, begin + length, self.shapelets.shape[2])
-        own = self.series[n].times
+        own = self.corners(n)
         inside = own[(own > knots[0]) & (own < knots[-1])]
         times = np.union1d(knots, inside)
-        values = path.evaluate(times)[0]
+        values = self.path_at(n, times)
         drawn = np.array([np.interp(times, knots, row) for row in self.shapelets[shapelet]])
         return Window(
             self.series.to_user_time(times), values, self._drawn(shapelet, times, values, drawn)
@@ -153,15 +153,26 @@ class ShapeletMatches:
 
         since = torch.from_numpy(times - times[0]).expand(self.n_shapelets, -1)
         with torch.no_grad():
-            drawn = self._measure.drawn(since, windows(path), windows(values))[shapelet]
+            drawn = self._model.transform.discrepancy.drawn(since, windows(path), windows(values))[
+                shapelet
+            ]
         return drawn.numpy().T * scale + centre
 
     def path(self, series: int) -> tuple[NDArray[Any], Array]:
         """Times and values of a whole series, (channels, times), gaps interpolated."""
         series = place(series, len(self.series), "series")
-        own = self.series[series].times
-        values = interpolate(self.series[[series]], self.centre).evaluate(own)[0]
-        return self.series.to_user_time(own), values
+        own = self.corners(series)
+        return self.series.to_user_time(own), self.path_at(series, own)
+
+    def corners(self, series: int) -> Array:
+        """Times, as the batch counts them, between which the path of a series is straight."""
+        path = self._model.paths(self.series[[series]])
+        return path.knots + path.origin[0]
+
+    def path_at(self, series: int, times: Array) -> Array:
+        """Values (channels, times) of the path of a series, at times as the batch counts them."""
+        values = self._model.paths(self.series[[series]]).evaluate(times)[0]
+        return values * self.scale[:, None] + self.centre[:, None]
 
 
 def place(value: Any, count: int, what: str) -> int:
@@ -220,7 +231,7 @@ def find_matches(estimator: ShapeletEstimator, X: Any) -> ShapeletMatches:
         scale=model.scale.cpu().numpy().astype(np.float64),
         _offset=start,
         _length=length,
-        _measure=copy.deepcopy(measure).cpu(),
+        _model=copy.deepcopy(model).cpu(),
     )
 
 

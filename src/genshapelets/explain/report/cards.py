@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...paths import Array, Index, interpolate
+from ...paths import Array, Index
 from ..local import Explanation
 from ..matches import ShapeletMatches
 from ..overall import ModelExplanation
@@ -96,7 +96,7 @@ def _curves(
     found: ShapeletMatches, shapelet: int, series: int, times: Array, strength: Array
 ) -> list[dict[str, Any]]:
     """The channels that say most: the series around the window, and the shapelet in it."""
-    path = interpolate(found.series[[series]], found.centre).evaluate(times)[0]
+    path = found.path_at(series, times)
     places = (times - times[0]) / max(float(times[-1] - times[0]), 1e-300)
     window = found.window(shapelet, series).shapelet[:, :1] - found.shapelets[shapelet][:, :1]
     drawn = resampled(found.shapelets[shapelet] + window, KNOTS)
@@ -117,7 +117,7 @@ def _curves(
 
 def _times_around(found: ShapeletMatches, shapelet: int, series: int) -> Array:
     """Times of a series in a window and half its length on both sides, as far as there are any."""
-    own = found.series[series].times
+    own = found.corners(series)
     begin, length = found._offset[series, shapelet], found._length[shapelet]
     first = max(float(own[0]), begin - 0.5 * length)
     last = max(min(float(own[-1]), begin + 1.5 * length), begin + length)
