@@ -19,6 +19,7 @@ ROAD = [
     "arrays",
     "series",
     "paths",
+    "interpolation",
     "windows",
     "shapelets",
     "initial",

@@ -207,7 +207,7 @@ def interpolate(series: RaggedSeries, fill: ArrayLike = 0.0) -> Paths:
     fill_values = check_fill(fill, series.n_channels)
     series = observed(series)
     offsets = series.row_offsets.copy()  # writable, as all arrays that kernels are compiled for
-    knots, step = _knots_of(series)
+    knots, step = knots_of(series)
     values = np.array(series.values, dtype=np.float64, order="C")
     if np.isnan(values).any():
         run(
@@ -270,7 +270,7 @@ def observed(series: RaggedSeries) -> RaggedSeries:
     inside = position >= np.repeat(first, series.lengths)
     inside &= position <= np.repeat(last, series.lengths)
     series = _rows(series, inside)
-    _, step = _knots_of(series)
+    _, step = knots_of(series)
     return _rows(series, seen[inside] | np.repeat(step > 0, series.lengths))
 
 
@@ -286,7 +286,7 @@ def _rows(series: RaggedSeries, kept: NDArray[np.bool_]) -> RaggedSeries:
     )
 
 
-def _knots_of(series: RaggedSeries) -> tuple[Array, Array]:
+def knots_of(series: RaggedSeries) -> tuple[Array, Array]:
     """Times since the first of each series, those of the regularly sampled ones exactly on i * step.
 
     Regular means: on a lattice up to the rounding of the times as they were given. The step keeps 40
