@@ -9,6 +9,14 @@ from .discrepancies import (
 )
 from .estimators import ShapeletClassifier, ShapeletRegressor, ShapeletTransformer, load
 from .explain import explain_model, explain_series, interpretability
+from .interpolation import (
+    Constant,
+    Cubic,
+    GaussianProcess,
+    Interpolation,
+    KernelSmoothing,
+    Linear,
+)
 from .minimum import Minimum, SoftMinimum
 from .objective import interpretable_regularisation
 from .paths import Paths, interpolate
@@ -21,9 +29,15 @@ __version__ = "0.1.0"
 __all__ = [
     "BasisShapelets",
     "ClassicalDiscrepancy",
+    "Constant",
+    "Cubic",
     "Discrepancy",
+    "GaussianProcess",
     "GeneralisedShapeletTransform",
+    "Interpolation",
+    "KernelSmoothing",
     "L2Discrepancy",
+    "Linear",
     "Matches",
     "Minimum",
     "MixedDiscrepancy",

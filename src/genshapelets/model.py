@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from .interpolation import Interpolation, Linear
 from .paths import Paths, interpolate
 from .series import RaggedSeries
 from .transform import GeneralisedShapeletTransform, Matches
@@ -35,6 +36,8 @@ class ShapeletModel(nn.Module):
         Divide :math:`\sigma_k` by :math:`\sqrt{S_k}` first if the discrepancy grows with it: a root mean
         square over the window, so that long and short shapelets are comparable and the unit of time
         does not matter.
+    interpolation : Interpolation, optional
+        How standardised series become paths; default: straight lines.
     """
 
     centre: Tensor
@@ -51,12 +54,14 @@ class ShapeletModel(nn.Module):
         *,
         epsilon: float = 1e-5,
         per_length: bool = False,
+        interpolation: Interpolation | None = None,
     ) -> None:
         super().__init__()
         self.transform = transform
         self.head = head
         self.epsilon = epsilon
         self.per_length = per_length
+        self.interpolation = Linear() if interpolation is None else interpolation
         n_shapelets = transform.shapelets.n_shapelets
         self.register_buffer("centre", torch.from_numpy(centre))
         self.register_buffer("scale", torch.from_numpy(scale))
@@ -65,7 +70,8 @@ class ShapeletModel(nn.Module):
 
     def paths(self, series: RaggedSeries) -> Paths:
         """Standardise the channels and interpolate; a channel never observed becomes 0, the mean."""
-        return interpolate(standardise(series, self.centre.cpu().numpy(), self.scale.cpu().numpy()))
+        centre, scale = self.centre.cpu().numpy(), self.scale.cpu().numpy()
+        return interpolate(self.interpolation(standardise(series, centre, scale)))
 
     def features(self, discrepancy: Tensor) -> Tensor:
         """Logarithms of discrepancies, (series, shapelets)."""

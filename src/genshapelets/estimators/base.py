@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor, nn
 
 from ..discrepancies import Discrepancy
+from ..interpolation import Interpolation, make_interpolation
 from ..kernels import threads, threads_allowed
 from ..model import ShapeletModel, observed_moments, standardise
 from ..paths import interpolate, observed
@@ -53,6 +54,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         shared_metric: bool | None = None,
         level_free: float | None = None,
         shapelets: str | Callable[..., ShapeletFamily] = "knots",
+        interpolation: str | Interpolation = "linear",
         gamma: float | None = None,
         search: Literal["auto", "grid", "refined", "exact"] = "auto",
         procedure: Literal["default", "paper"] = "default",
@@ -76,6 +78,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         self.shared_metric = shared_metric
         self.level_free = level_free
         self.shapelets = shapelets
+        self.interpolation = interpolation
         self.gamma = gamma
         self.search = search
         self.procedure = procedure
@@ -222,12 +225,15 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         if goal is not None and procedure.validation and len(series) > 2:
             training, held_out = goal.split(procedure.validation, random)
         centre, scale = observed_moments(series[training])
-        paths = interpolate(standardise(series, centre, scale))
+        standard = standardise(series, centre, scale)
+        interpolation = make_interpolation(self.interpolation).fit(standard[training])
+        paths = interpolate(interpolation(standard))
         own = paths[training] if held_out is not None else paths
         model = build(
             procedure, own, None if goal is None else goal.classes_of(training),
             (centre, scale), self.head, 1 if goal is None else goal.n_outputs, random,
         ).to(self.device)  # fmt: skip
+        model.interpolation = interpolation
         lengths = _numpy(model.transform.shapelets.lengths).astype(np.float64)
         self.initial_lengths_ = _in_user_time(lengths, series.time_origin is not None)
         if goal is None:
@@ -279,7 +285,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
             parameters["random_state"] = int(self.random_state)
         if parameters.get("class_weight") is not None:  # whose keys JSON might not know
             parameters["class_weight"] = str(parameters["class_weight"])
-        for name in ("discrepancy", "shapelets"):
+        for name in ("discrepancy", "shapelets", "interpolation"):
             parameters[name] = plain(parameters[name])
         if isinstance(self.discrepancy, Discrepancy):
             parameters["discrepancy"]["tensors"] = _digest(self.discrepancy)

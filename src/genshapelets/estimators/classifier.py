@@ -13,6 +13,7 @@ from sklearn.base import ClassifierMixin
 from torch import nn
 
 from ..discrepancies import Discrepancy
+from ..interpolation import Interpolation
 from ..objective import class_scores
 from ..shapelets import ShapeletFamily
 from .base import ShapeletEstimator
@@ -130,6 +131,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         shared_metric: bool | None = None,
         level_free: float | None = None,
         shapelets: str | Callable[..., ShapeletFamily] = "knots",
+        interpolation: str | Interpolation = "linear",
         gamma: float | None = None,
         own_class: bool | None = None,
         search: Literal["auto", "grid", "refined", "exact"] = "auto",
@@ -156,6 +158,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
             shared_metric=shared_metric,
             level_free=level_free,
             shapelets=shapelets,
+            interpolation=interpolation,
             gamma=gamma,
             search=search,
             procedure=procedure,

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from ..described import UnknownClassError
 from ..discrepancies import Discrepancy
+from ..interpolation import Interpolation
 from ..model import ShapeletModel
 from ..saving import read_file, write_file
 from ..shapelets import ShapeletFamily
@@ -82,6 +83,7 @@ def save(estimator: ShapeletEstimator, path: str | os.PathLike) -> None:
         },
         "discrepancy": plain(model.transform.discrepancy),
         "shapelets": _described(model.transform.shapelets),
+        "interpolation": plain(model.interpolation) | {"state": plain(model.interpolation.state())},
         "search": model.transform.search,
         "epsilon": model.epsilon,
         "per_length": model.per_length,
@@ -160,9 +162,18 @@ def _model(contents: dict[str, Any], tensors: dict[str, Tensor]) -> ShapeletMode
         np.ones(n_channels),
         epsilon=float(contents["epsilon" if "epsilon" in contents else "small"]),  # version 1
         per_length=contents["per_length"] is True,
+        interpolation=_interpolation(contents),
     )
     model.load_state_dict(tensors)
     return model.requires_grad_(False).eval()
+
+
+def _interpolation(contents: dict[str, Any]) -> Interpolation | None:
+    """The interpolation, with what it learnt; older files know straight lines only."""
+    described = contents.get("interpolation")
+    if described is None:
+        return None
+    return restored(described).with_state(restored(described["state"]))
 
 
 def _described(shapelets: ShapeletFamily) -> dict[str, Any]:

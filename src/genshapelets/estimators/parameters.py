@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from ..discrepancies import Discrepancy
+from ..interpolation import INTERPOLATIONS, Interpolation
 from ..procedures import DISCREPANCIES, PROCEDURES
 from ..search import SEARCHES
 from ..shapelets import FAMILIES
@@ -54,6 +55,12 @@ def check_parameters(estimator: Any) -> None:
             "shapelets",
             f"one of {_listed(FAMILIES)}, or a function of (values, lengths, max_length) that makes "
             "them, such as functools.partial(BasisShapelets, n_functions=5)",
+        )
+    interpolation = estimator.interpolation
+    if not isinstance(interpolation, Interpolation) and interpolation not in INTERPOLATIONS:
+        refuse(
+            "interpolation",
+            f"one of {_listed(INTERPOLATIONS)}, or an instance of genshapelets.Interpolation",
         )
     for parameter, options in OPTIONS.items():
         if getattr(estimator, parameter) not in options:

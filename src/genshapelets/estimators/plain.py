@@ -9,10 +9,12 @@ import numpy as np
 
 from ..described import Described
 from ..discrepancies import Discrepancy
+from ..interpolation import Interpolation
 from ..shapelets import ShapeletFamily
 
 FAMILIES: dict[str, type[Described]] = {
     "discrepancy": Discrepancy,
+    "interpolation": Interpolation,
     "shapelets": ShapeletFamily,
 }
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from ..described import Described
 from ..series import RaggedSeries
 
 I = TypeVar("I", bound="Interpolation")
 
 
-class Interpolation(ABC):
+class Interpolation(Described, ABC):
     r"""How observations become a path: :math:`\iota`, from series to series without gaps.
 
     What it returns is joined by straight lines (`genshapelets.interpolate`), so it adds as many knots
@@ -34,6 +34,9 @@ class Interpolation(ABC):
     True
     """
 
+    family = "interpolation"
+    _classes: ClassVar[dict[str, type[Any]]] = {}
+
     def fit(self: I, series: RaggedSeries) -> I:  # noqa: ARG002
         """Learn from training series what is needed, once; by default nothing."""
         return self
@@ -45,25 +48,20 @@ class Interpolation(ABC):
         Before and after them a channel is constant; one that a series never observes stays NaN.
         """
 
-    def config(self) -> dict[str, Any]:
-        """Arguments that make this interpolation again, without what it has learnt.
-
-        By default the arguments of ``__init__``, each read from the attribute of the same name. They
-        must be numbers, text, or lists of them.
-        """
-        names = list(inspect.signature(type(self)).parameters)
-        missing = [name for name in names if not hasattr(self, name)]
-        if missing:
-            raise TypeError(
-                f"{type(self).__name__} does not keep its argument {missing[0]!r} as an attribute. "
-                f"Set self.{missing[0]} in __init__, or write its own config()."
-            )
-        return {name: getattr(self, name) for name in names}
-
     def state(self) -> dict[str, Any]:
         """What `fit` has learnt, by name, as JSON can say it; empty before."""
         own = vars(self).items()
         return {name: value for name, value in own if name[-1] == "_" and name[0] != "_"}
+
+    def with_state(self: I, state: dict[str, Any]) -> I:
+        """Take up what `state` told; returns itself."""
+        for attribute, value in state.items():
+            if attribute[-1:] != "_" or attribute[:1] == "_":
+                raise ValueError(
+                    f"{attribute!r} is not a name of something learnt by {type(self).__name__}."
+                )
+            setattr(self, attribute, value)
+        return self
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{name}={value!r}" for name, value in self.config().items())
@@ -77,38 +75,6 @@ class Interpolation(ABC):
 
     def __hash__(self) -> int:
         return hash((type(self), json.dumps(self.config(), sort_keys=True, default=str)))
-
-    # Classes by name, for files
-
-    _classes: ClassVar[dict[str, type[Interpolation]]] = {}
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        known = getattr(Interpolation._classes.get(cls.__name__), "__module__", "")
-        if known.startswith(f"{__package__}.") and known != cls.__module__:
-            raise TypeError(
-                f"there is a {cls.__name__} in genshapelets: files of the two would be mixed up. Choose "
-                "another name."
-            )
-        Interpolation._classes[cls.__name__] = cls
-
-    @staticmethod
-    def from_config(
-        name: str, config: dict[str, Any], state: dict[str, Any] | None = None
-    ) -> Interpolation:
-        """Make an interpolation from the name of its class, its `config` and its `state`."""
-        if name not in Interpolation._classes:
-            raise ValueError(
-                f"the interpolation {name!r} is not known here; known are "
-                f"{', '.join(sorted(Interpolation._classes))}. Define the class {name}, or import the "
-                "module that does, first: that registers it"
-            )
-        made = Interpolation._classes[name](**config)
-        for attribute, value in (state or {}).items():
-            if attribute[-1:] != "_" or attribute[:1] == "_":
-                raise ValueError(f"{attribute!r} is not a name of something learnt by {name}.")
-            setattr(made, attribute, value)
-        return made
 
 
 def positive(value: Any, name: str) -> float:
