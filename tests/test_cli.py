@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import soundfile
 from pages import contents_of
 
 from genshapelets import ShapeletTransformer, __version__, load
@@ -334,6 +335,121 @@ def test_columns_that_are_wanted_or_not_there(fails, table_model, model, data, f
     assert not out.exists()
 
 
+# ------------------------------------------------------------------ folders of sound files
+
+RAW = ["--sample-rate", "100", "--preprocessing", "none"]
+
+
+@pytest.fixture(scope="module")
+def sounds(folder):
+    """Two clips of each of two words, 0.4 seconds of 100 samples: too few for a cepstrum."""
+    for word, pitch in (("low", 5), ("high", 20)):
+        (folder / "sounds" / word).mkdir(parents=True)
+        for i in range(2):
+            wave = 0.5 * np.sin(2 * np.pi * pitch * (np.arange(40) + i) / 100)
+            soundfile.write(folder / "sounds" / word / f"{i}.wav", wave, 100)
+    return folder / "sounds"
+
+
+@pytest.fixture(scope="module")
+def sound_model(folder, sounds):
+    out = str(folder / "sound.gs")
+    assert main(["fit", str(sounds), "--out", out, "--quiet", *RAW, *TINY]) == 0
+    return out
+
+
+def test_a_folder_of_sound_files_goes_through_every_command(run, sounds, sound_model, tmp_path):
+    rate = ["--sample-rate", "100"]
+    fitted = load(sound_model)
+    assert fitted.classes_.tolist() == ["high", "low"] and fitted.channel_names_ == ("sound",)
+    status, out, err = run("predict", sound_model, f"{sounds}{os.sep}", *rate)
+    assert (status, err) == (0, "")
+    header, *rows = rows_of(out)
+    assert header == ["series", "prediction"]
+    assert [row[0] for row in rows] == ["high/0.wav", "high/1.wav", "low/0.wav", "low/1.wav"]
+    assert len(rows_of(run("transform", sound_model, sounds, *rate)[1])) == 5
+    figures = json.loads(run("evaluate", sound_model, sounds, *rate, "--json")[1])
+    assert set(figures["classes"]) == {"high", "low"}
+    page = tmp_path / "page.html"
+    assert run("report", sound_model, sounds, *rate, "--out", page)[0] == 0
+    assert contents_of(page)["scores"]["accuracy"] == pytest.approx(figures["accuracy"])
+
+
+def test_labels_of_sound_files_from_a_table(run, fails, sounds, sound_model, tmp_path):
+    rate, table = ["--sample-rate", "100"], tmp_path / "table.csv"
+    table.write_text("fold,clip,word,level\n1,low/0.wav,low,1.5\n1,high/1,high,2.5\n")
+    named = ["--labels", table, "--series", "clip"]
+    figures = json.loads(
+        run("evaluate", sound_model, sounds, *rate, *named, "--label", "word", "--json")[1]
+    )
+    assert figures["series"] == 2 and figures["classes"].keys() == {"high", "low"}
+    rows = rows_of(run("predict", sound_model, sounds, *rate, *named, "--label", "word")[1])
+    assert [row[0] for row in rows] == ["clip", "high/1.wav", "low/0.wav"]
+    out = ["--out", tmp_path / "m", "--quiet", *RAW, *TINY]
+    err = fails("fit", sounds, *named, "--label", "level", *out, status=2)
+    assert f"column 'level' of {table} holds numbers" in err and "Add --regress" in err
+    assert run("fit", sounds, *named, "--label", "level", "--regress", *out)[0] == 0
+    assert "table.csv has no column 'tone'" in fails(
+        "fit", sounds, *named, "--label", "tone", *out, "--force"
+    )
+    table.write_text("clip,level\nlow/0.wav,1.5\nhigh/1,2.5\n")
+    err = fails("fit", sounds, "--labels", table, *out, "--force", status=2)
+    assert f"the second column of {table} holds numbers" in err
+    err = fails("fit", sounds, "--labels", table, "--out", table, "--force", status=2)
+    assert "would overwrite another file" in err
+
+
+def test_sound_files_of_another_rate(run, fails, sounds, sound_model):
+    err = fails("predict", sound_model, sounds)
+    assert "0.wav has 100 samples a second, not 16000" in err and "--resample" in err
+    resampled = ["--sample-rate", "200", "--resample"]
+    assert run("predict", sound_model, sounds, *resampled)[0] == 0
+
+
+def test_options_that_do_not_go_with_a_folder_or_with_a_file(
+    fails, sounds, sound_model, data, tmp_path
+):
+    for option in (["--labels", "t.csv"], ["--sample-rate", "100"], ["--resample"]):
+        err = fails("fit", data, "--out", tmp_path / "m", *option, status=2)
+        assert f"{option[0]} is for a folder of sound files" in err
+    err = fails("predict", sound_model, sounds, "--time", "when", status=2)
+    assert "--time is for tables" in err
+    err = fails("evaluate", sound_model, sounds, "--label", "word", status=2)
+    assert "--label names a column of a table of labels: give it by --labels" in err
+    soundfile.write(tmp_path / "loose.wav", np.zeros(40), 100)
+    err = fails("fit", tmp_path, "--out", tmp_path / "m", *RAW)
+    assert "has no labels: sound files lie in the folder itself" in err and "--labels" in err
+    (tmp_path / "empty").mkdir()
+    assert "empty has no .wav" in fails("predict", sound_model, tmp_path / "empty")
+
+
+@pytest.mark.parametrize(
+    ("is_sound", "asked", "given"),
+    [(True, [], "mfc"), (True, ["none"], None), (False, [], None), (False, ["mfc"], "mfc")],
+)
+def test_sound_is_turned_into_cepstra_unless_told_not_to(
+    fails, sounds, data, tmp_path, monkeypatch, is_sound, asked, given
+):
+    parameters = {}
+
+    class Recorder:
+        def __init__(self, **chosen):
+            parameters.update(chosen)
+
+        def get_params(self):
+            return {"n_shapelets": None, "preprocessing": None}
+
+        def fit(self, *_):
+            raise ValueError("enough")
+
+    monkeypatch.setattr("genshapelets.cli.commands.ShapeletClassifier", Recorder)
+    monkeypatch.setattr("genshapelets.cli.commands.check_parameters", lambda _: None)
+    options = ["--sample-rate", "100"] if is_sound else []
+    options += ["--preprocessing", *asked] if asked else []
+    assert "enough" in fails("fit", sounds if is_sound else data, "--out", tmp_path / "m", *options)
+    assert parameters.get("preprocessing") == given
+
+
 # ------------------------------------------------------------------ what may be wrong
 
 
@@ -441,6 +557,8 @@ def test_debug_shows_where_an_error_arose(run, tmp_path):
         "fit train.ts --out m --length half",
         "fit train.ts --out m --metric euclid",
         "fit train.ts --out m --channels=",
+        "fit words --out m --preprocessing wavelets",
+        "fit words --out m --sample-rate 44.1",
         "predict model.gs",
     ],
 )

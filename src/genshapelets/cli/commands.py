@@ -22,23 +22,29 @@ from ..saving import check_saving, check_writable
 from .terminal import UsageError, output, report, say
 
 COLUMNS = ("series", "time", "label", "channels", "variable", "value")
+OF_FOLDERS = ("labels", "sample_rate", "resample")
 
 
 def fit(args: argparse.Namespace) -> None:
     """Train a model and write it to a file."""
-    _check_new(args, args.data, args.checkpoint)
+    _check_new(args, args.data, args.checkpoint, args.labels)
     check_saving(args.out)
-    names = ShapeletClassifier().get_params()
+    names = set(ShapeletClassifier().get_params()) - {"preprocessing"}
     chosen = {k: v for k, v in vars(args).items() if k in names and v is not None}
+    preprocessing = args.preprocessing or ("mfc" if os.path.isdir(args.data) else "none")
+    if preprocessing != "none":
+        chosen["preprocessing"] = preprocessing
     check_parameters(ShapeletClassifier(**chosen))  # before what takes time
     series, labels = _read(args, labelled=True)
     numbers = labels.dtype.kind == "f"
-    if args.label and not args.regress and numbers and (labels % 1 != 0).any():
+    in_table = args.label or args.labels
+    if in_table and not args.regress and numbers and (labels % 1 != 0).any():
+        column = f"column {args.label!r}" if args.label else "the second column"
         raise UsageError(
-            f"column {args.label!r} of {args.data} holds numbers, not classes. Add --regress."
+            f"{column} of {args.labels or args.data} holds numbers, not classes. Add --regress."
         )
     estimator: Any = ShapeletClassifier
-    if args.regress or (numbers and args.label is None):
+    if args.regress or (numbers and not in_table):
         estimator = ShapeletRegressor
         if chosen.pop("class_weight", None):
             raise UsageError("--class-weight is for classes; the targets here are numbers.")
@@ -116,7 +122,7 @@ def evaluate(args: argparse.Namespace) -> None:
 
 def make_report(args: argparse.Namespace) -> None:
     """Write a page about a model and what it predicts."""
-    _check_new(args, args.model, args.data)
+    _check_new(args, args.model, args.data, args.labels)
     model = _load(args, predicts=True)
     series, labels = _read(args, model, labelled=args.label is not None)
     if labels is not None and hasattr(model, "classes_"):
@@ -158,28 +164,28 @@ def _load(args: argparse.Namespace, predicts: bool = False) -> Any:
 def _read(args: argparse.Namespace, model: Any = None, labelled: bool = False) -> tuple[Any, Any]:
     """Read series, and labels if they are needed; without, a table may lack them."""
     columns = {name: getattr(args, name) for name in COLUMNS if getattr(args, name) is not None}
-    if not args.data.lower().endswith((*TEXT_SUFFIXES, ".parquet")):
-        if columns:
-            raise UsageError(f"--{next(iter(columns))} is for tables; {args.data} is none.")
+    of_folders = {name: getattr(args, name) for name in OF_FOLDERS if getattr(args, name)}
+    is_folder = os.path.isdir(args.data)
+    if is_folder:
+        options = of_folders | _columns_of_labels(args, columns)
+    elif of_folders:
+        name = next(iter(of_folders)).replace("_", "-")
+        raise UsageError(f"--{name} is for a folder of sound files; {args.data} is none.")
+    elif args.data.lower().endswith((*TEXT_SUFFIXES, ".parquet")):
+        options = _columns_of_table(args, columns, model, labelled)
+    elif columns:
+        raise UsageError(f"--{next(iter(columns))} is for tables; {args.data} is none.")
     else:
-        needed = ["series", "time", "label"] if labelled else ["series", "time"]
-        missing = [f"--{name}" for name in needed if name not in columns]
-        if missing:
-            there = ", ".join(map(str, read_columns(existing_file(args.data))))
-            raise UsageError(
-                f"the table {args.data} needs {' and '.join(missing)}, names of columns; "
-                f"it has {there}."
-            )
-        if ("variable" in columns) != ("value" in columns):
-            raise UsageError("--variable and --value go together.")
-        if model is not None and model.channel_names_:
-            columns.setdefault("channels", model.channel_names_)
-        if not labelled and "channels" in columns:
-            columns.pop("label", None)
+        options = {}
     with _about(args.data):
-        series, labels = read(args.data, **columns)
+        series, labels = read(args.data, **options)
     if labelled and labels is None:
-        raise ValueError(f"{args.data} has no labels (@classLabel and @targetLabel are false).")
+        raise ValueError(
+            f"{args.data} has no labels: sound files lie in the folder itself. Put each in a "
+            "sub-folder named by its label, or give a table of labels by --labels."
+            if is_folder
+            else f"{args.data} has no labels (@classLabel and @targetLabel are false)."
+        )
     if model is None and args.channels and args.variable:
         unseen = np.isnan(series.values).all(axis=0)
         if unseen.any():
@@ -188,6 +194,39 @@ def _read(args: argparse.Namespace, model: Any = None, labelled: bool = False) -
                 f"{args.channels[unseen.argmax()]!r}, or always without a value."
             )
     return series, labels
+
+
+def _columns_of_table(
+    args: argparse.Namespace, columns: dict[str, Any], model: Any, labelled: bool
+) -> dict[str, Any]:
+    """Check the columns of a table of series; those of the model are found by name."""
+    needed = ["series", "time", "label"] if labelled else ["series", "time"]
+    missing = [f"--{name}" for name in needed if name not in columns]
+    if missing:
+        there = ", ".join(map(str, read_columns(existing_file(args.data))))
+        raise UsageError(
+            f"the table {args.data} needs {' and '.join(missing)}, names of columns; it has {there}."
+        )
+    if ("variable" in columns) != ("value" in columns):
+        raise UsageError("--variable and --value go together.")
+    if model is not None and model.channel_names_:
+        columns.setdefault("channels", model.channel_names_)
+    if not labelled and "channels" in columns:
+        columns.pop("label", None)
+    return columns
+
+
+def _columns_of_labels(args: argparse.Namespace, columns: dict[str, Any]) -> dict[str, Any]:
+    """Check the columns of a table that labels sound files."""
+    other = next((name for name in columns if name not in ("series", "label")), None)
+    if other:
+        raise UsageError(f"--{other} is for tables; {args.data} is a folder of sound files.")
+    if columns and not args.labels:
+        raise UsageError(
+            f"--{next(iter(columns))} names a column of a table of labels: give it by --labels."
+        )
+    names = {"series": "file_column", "label": "label_column"}
+    return {names[name]: column for name, column in columns.items()}
 
 
 def _check_out(out: str | None, *others: str | None) -> None:
@@ -226,6 +265,6 @@ def _about(path: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError) as error:
-        if os.path.basename(path) in str(error):
+        if os.path.basename(os.path.normpath(path)) in str(error):
             raise
         raise ValueError(f"{path}: {error}") from error

@@ -33,13 +33,16 @@ examples:
   genshapelets fit stays.parquet --out model.gs --series patient --time hour --label days \
 --regress --channels pulse,pressure
   genshapelets fit events.csv --out model.gs --series patient --time hour --label died \
---variable test --value result""",
+--variable test --value result
+  genshapelets fit words --out model.gs
+  genshapelets fit clips --out model.gs --labels clips.csv --sample-rate 8000 --resample""",
     "predict": """Writes CSV: series, prediction and, with --proba, the probability of each class.
 Labels in DATA are ignored. Channels with names are found by name.
 
 examples:
   genshapelets predict model.gs new.ts --proba --out predictions.csv
-  genshapelets predict model.gs stays.csv --series patient --time hour | head""",
+  genshapelets predict model.gs stays.csv --series patient --time hour | head
+  genshapelets predict model.gs new_words --out predictions.csv""",
     "transform": """Writes CSV: series, and discrepancy from each shapelet.
 Labels in DATA are ignored. Channels with names are found by name.
 
@@ -50,7 +53,8 @@ examples:
     "evaluate": """examples:
   genshapelets evaluate model.gs test.ts
   genshapelets evaluate model.gs test.ts --json
-  genshapelets evaluate model.gs stays.csv --series patient --time hour --label died""",
+  genshapelets evaluate model.gs stays.csv --series patient --time hour --label died
+  genshapelets evaluate model.gs clips --labels test.csv --series file --label word""",
     "report": """Writes one HTML page that needs no network: how good the model is, what it
 looks for, why it predicts what it does. Without labels in DATA (for a table:
 without --label) it does not say how good.
@@ -125,7 +129,10 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("data", metavar="DATA", help="a .ts, .csv[.gz], .tsv[.gz] or .parquet file")
+    parser.add_argument(
+        "data", metavar="DATA",
+        help="a .ts, .csv[.gz], .tsv[.gz] or .parquet file, or a folder of sound files",
+    )  # fmt: skip
     table = parser.add_argument_group("columns of a table (CSV, TSV or Parquet)")
     table.add_argument("--series", metavar="COL", help="which series a row belongs to")
     table.add_argument("--time", metavar="COL", help="when: numbers or ISO date-times")
@@ -135,6 +142,18 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     )
     table.add_argument("--variable", metavar="COL", help="which channel, if a row is one value")
     table.add_argument("--value", metavar="COL", help="that value")
+    sound = parser.add_argument_group("a folder of sound files (WAV, FLAC, OGG or Opus)")
+    sound.add_argument(
+        "--labels", metavar="TABLE",
+        help="CSV or TSV with the label of each file; its columns: --series and --label, or the "
+        "first two. Default: a sub-folder for each label",
+    )  # fmt: skip
+    sound.add_argument(
+        "--sample-rate", metavar="N", type=_count, help="samples a second; default: 16000"
+    )
+    sound.add_argument(
+        "--resample", action="store_true", help="convert files of another rate; else refuse them"
+    )
     parser.add_argument("--jobs", dest="n_jobs", metavar="N", type=int, help="threads; -1: all")
 
 
@@ -163,6 +182,10 @@ def _add_training(fit: argparse.ArgumentParser) -> None:
         help="where lengths start, as fractions of the longest series",
     )  # fmt: skip
     fit.add_argument("--gamma", metavar="G", type=float, help="strength of regularisation")
+    fit.add_argument(
+        "--preprocessing", choices=["mfc", "none"],
+        help="turn sound into mel-frequency cepstra (default for a folder), or take series as given",
+    )  # fmt: skip
     fit.add_argument("--class-weight", choices=["balanced"], help="give rare classes more weight")
     fit.add_argument("--checkpoint", metavar="FILE", help="keep the state of training here")
     fit.add_argument(
