@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 
@@ -59,6 +60,23 @@ def ragged(n_channels=12):
     y = np.array(["left", "middle", "right"])[codes]
     # Trained until most series have a shapelet that is found in them.
     return ShapeletClassifier(**QUICK | {"max_epochs": 40}).fit(series, y), series, y
+
+
+def spoken(n_series=12, rate=8000):
+    """A classifier of short waveforms, in seconds, and what stands in for the sound of a shapelet."""
+    random = np.random.default_rng(2)
+    codes = np.arange(n_series) % 2
+    times = np.arange(600) / rate
+    pitch = np.array([400.0, 900.0])[codes, None] * random.uniform(0.9, 1.1, (n_series, 1))
+    waves = np.sin(2 * np.pi * pitch * times) * np.exp(-(((times - 0.04) / 0.02) ** 2))
+    series = RaggedSeries.from_arrays(waves[:, None], times, channel_names=["sound"])
+    series = replace(series, series_ids=np.array([f"word/{n}.wav" for n in range(n_series)]))
+    y = np.array(["low", "high"])[codes]
+
+    def sound_of(shapelet, stretch):
+        return np.sin(2 * np.pi * (300 + 50 * shapelet) * np.arange(len(stretch)) / rate), rate
+
+    return ShapeletClassifier(**QUICK).fit(series, y), series, y, sound_of
 
 
 def contents_of(page):

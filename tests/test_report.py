@@ -2,14 +2,16 @@
 
 import base64
 import hashlib
+import io
 import os
+import wave
 from html.parser import HTMLParser
 from importlib.resources import files
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from pages import HOSTILE, QUICK, STRANGE, contents_of, dated, hostile, ragged, waves
+from pages import HOSTILE, QUICK, STRANGE, contents_of, dated, hostile, ragged, spoken, waves
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, r2_score
 from torch import nn
@@ -18,6 +20,8 @@ from genshapelets import RaggedSeries, ShapeletClassifier, ShapeletTransformer, 
 from genshapelets.explain.report.numbers import LEVELS, pack, pack_curve, said_length, short, thin
 from genshapelets.explain.report.page import ECHARTS_SHA256, ECHARTS_VERSION
 from genshapelets.explain.report.scores import class_scores, number_scores
+from genshapelets.explain.report.sounds import as_wav, size_of, sounds
+from genshapelets.explain.report.writing import write_report
 
 
 @pytest.fixture(scope="module")
@@ -303,6 +307,97 @@ def test_numbers_are_short():
     assert said_length(3600.0, dated=True) == "1 hour"
     assert said_length(90.0, dated=False) == "90 time units"
     assert said_length(1.0, dated=False) == "1 time unit"
+
+
+# ------------------------------------------------------------------ sounds
+
+
+@pytest.fixture(scope="module")
+def speech():
+    return spoken()
+
+
+def heard(sound):
+    """Samples, from -1 to 1, and rate of a sound of the page."""
+    code, seconds = sound
+    with wave.open(io.BytesIO(base64.b64decode(code, validate=True))) as file:
+        assert (file.getnchannels(), file.getsampwidth()) == (1, 2)
+        samples = np.frombuffer(file.readframes(-1), "<i2") / 32767
+        assert seconds == pytest.approx(len(samples) / file.getframerate(), rel=0.01)
+        return samples, file.getframerate()
+
+
+def test_players_have_the_sounds_of_shapelets_matches_and_series(speech, tmp_path):
+    model, series, y, sound_of = speech
+    page = contents_of(write_report(model, tmp_path / "page.html", series, y, sound_of=sound_of))
+    found = model.explain(series).matches
+    assert [int(k) for k in page["sounds"]["shapelets"]] == [c["number"] for c in page["shapelets"]]
+    for name, (own, match) in page["sounds"]["shapelets"].items():
+        k = int(name)
+        n = found.nearest[k]
+        inside = (series[n].times >= found.start[n, k]) & (series[n].times <= found.end[n, k])
+        stretch, rate = heard(match)
+        np.testing.assert_allclose(stretch, series[n].values[0, inside], atol=1e-4)
+        assert rate == 8000 and inside.sum() > 2
+        np.testing.assert_allclose(heard(own)[0], sound_of(k, stretch)[0], atol=1e-4)
+    assert len(page["sounds"]["series"]) == len(series)
+    for n, sound in page["sounds"]["series"].items():
+        np.testing.assert_allclose(heard(sound)[0], series[int(n)].values[0], atol=1e-4)
+
+
+def test_sounds_are_those_of_the_series_that_are_explained(speech, tmp_path):
+    model, series, y, sound_of = speech
+    page = contents_of(
+        write_report(model, tmp_path / "page.html", series, y, max_series=5, sound_of=sound_of)
+    )
+    names = [case["name"] for case in page["cases"]]
+    assert len(names) == 5 == len(page["sounds"]["series"])
+    for n, sound in page["sounds"]["series"].items():
+        own = series.series_ids.tolist().index(names[int(n)])
+        np.testing.assert_allclose(heard(sound)[0], series[own].values[0], atol=1e-4)
+
+
+def test_sounds_keep_to_their_room_the_most_important_first(speech):
+    model, series, _, sound_of = speech
+    found = model.explain(series).matches
+    order = list(range(found.n_shapelets))[::-1]
+    made = []
+
+    def noted(shapelet, stretch):
+        made.append(shapelet)
+        return sound_of(shapelet, stretch)
+
+    whole = sounds(found, series, order, sound_of)
+    sizes = {k: sum(len(code) for code, _ in both) for k, both in whole["shapelets"].items()}
+    room = int(1.5 * sum(sizes[k] for k in order[:5])) + 3  # two thirds are for shapelets
+    some = sounds(found, series, order, noted, room)
+    assert list(some["shapelets"]) == order[:5] and made == list(some["shapelets"])
+    codes = [code for both in some["shapelets"].values() for code, _ in both]
+    codes += [code for code, _ in some["series"].values()]
+    assert 0 < len(some["series"]) < len(series) and sum(map(len, codes)) <= room
+    assert set(some["series"]) <= {0, *found.nearest[list(some["shapelets"])].tolist()}
+    none = sounds(found, series, order, lambda *_: pytest.fail("made"), 100)
+    assert not none["shapelets"] and not none["series"]
+
+
+def test_wav_files(speech):
+    samples, rate = heard(
+        [base64.b64encode(as_wav(np.array([0.5, -1.0, np.nan]), 11025.0)), 3 / 11025]
+    )
+    assert rate == 11025 and samples == pytest.approx([0.5, -1.0, 0.0], abs=1e-4)
+    samples, _ = heard([base64.b64encode(as_wav(np.array([4.0, -1.0]), 8000)), 2 / 8000])
+    assert samples == pytest.approx([1.0, -0.25], abs=1e-4)
+    for n in range(5):
+        assert size_of(n) == len(base64.b64encode(as_wav(np.zeros(n), 8000)))
+    model, series, _, sound_of = speech
+    other = RaggedSeries.from_arrays(np.zeros((12, 2, 600)))
+    with pytest.raises(ValueError, match="which have one channel; X has 2"):
+        sounds(model.explain(series).matches, other, [0], sound_of)
+
+
+def test_without_sounds_there_are_no_players(plain, tmp_path):
+    model, X, y = plain
+    assert report(model, tmp_path, X, y)["sounds"] is None
 
 
 # ------------------------------------------------------------------ the file

@@ -7,7 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from pages import HOSTILE, STRANGE, altered, dated, hostile, ragged
+from pages import HOSTILE, STRANGE, altered, dated, hostile, ragged, spoken
+
+from genshapelets.explain.report.writing import write_report
 
 REQUIRED = os.environ.get("GENSHAPELETS_BROWSER") == "required"
 FLAGS = [
@@ -52,6 +54,9 @@ def reports(tmp_path_factory):
         model, series, y = make()
         page = model.report(folder / f"{make.__name__}.html", series, y, title=TITLE)
         made[make.__name__] = model, series, page
+    model, series, y, sound_of = spoken()
+    page = write_report(model, folder / "spoken.html", series, y, title=TITLE, sound_of=sound_of)
+    made["spoken"] = model, series, page
     return made
 
 
@@ -95,7 +100,7 @@ def rows_shown(page):
     return rows, sum(part for *_, part in rows) + sum(others), score
 
 
-@pytest.mark.parametrize("name", ["hostile", "dated", "ragged"])
+@pytest.mark.parametrize("name", ["hostile", "dated", "ragged", "spoken"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [PHONE, DESKTOP], ids=["phone", "desktop"])
 def test_every_width_and_colour_scheme(visit, name, scheme, viewport):
@@ -481,3 +486,63 @@ def test_forced_colours_keep_what_colours_say(visit):
     assert look(".tilt.against > span", "borderTopWidth") == "2px"
     assert look(".mark[aria-pressed=true]", "backgroundColor") != ground
     assert look(".confusion .hit", "outlineStyle") == "solid"
+
+
+# ------------------------------------------------------------------ sounds
+
+def test_sounds_are_played_by_keyboard_one_at_a_time(visit, reports):
+    page = visit("spoken")
+    card = page.locator(".card").first
+    k = card.get_attribute("id").removeprefix("shapelet-")
+    own, match = (card.locator("audio").nth(i) for i in (0, 1))
+    assert own.get_attribute("aria-label") == f"Sound of shapelet {k}"
+    assert f"Where shapelet {k} is found in series word/" in match.get_attribute("aria-label")
+    own.evaluate("node => { node.loop = true }")
+    own.focus()
+    page.keyboard.press("Space")
+    page.wait_for_function("node => node.currentTime > 0", arg=own.element_handle())
+    match.focus()
+    page.keyboard.press("Space")
+    page.wait_for_function("node => node.ended", arg=match.element_handle())
+    assert own.evaluate("node => node.paused")
+    spans = [match.evaluate("node => node.duration"), reports["spoken"][0].lengths_[int(k)]]
+    assert spans[0] == pytest.approx(spans[1], abs=2 / 8000)
+
+
+def test_the_player_of_a_series_follows_the_series(visit):
+    page = visit("spoken")
+    for n in range(3):
+        sound = page.locator("#sound audio")
+        assert sound.count() == 1
+        assert sound.get_attribute("aria-label") == f"Sound of series word/{n}.wav"
+        assert sound.evaluate(
+            "node => new Promise(done => { node.onloadedmetadata = () => done(node.duration);"
+            " node.load(); node.preload = 'metadata' })"
+        ) == pytest.approx(600 / 8000)
+        page.locator("#next").click()
+    assert page.locator("#few-players").count() == 0
+
+
+def test_a_page_without_room_for_all_sounds_says_so(visit, reports):
+    def change(contents):
+        sounds = contents["sounds"]
+        for kept, few in (("shapelets", 2), ("series", 1)):
+            sounds[kept] = dict(list(sounds[kept].items())[:few])
+
+    page = visit("spoken", change=change)
+    told = "2 of 12 shapelets and 1 of 12 series have players: a page holds no more than 6 MB of sound."
+    assert page.locator("#few-players").inner_text() == told
+    assert page.locator(".card audio").count() == 4
+    assert page.locator("#sound audio").count() == 1
+    page.locator("#next").click()
+    assert page.locator("#sound audio").count() == 0
+    assert "has no player" in page.locator("#sound").inner_text()
+
+
+def test_pages_without_sounds_have_no_players_and_print_has_none(visit):
+    page = visit("ragged")
+    assert page.locator("audio").count() == 0 and page.locator("#sound").inner_text() == ""
+    page = visit("spoken")
+    assert page.locator(".player").first.is_visible()
+    page.emulate_media(media="print")
+    assert not any(one.is_visible() for one in page.locator(".player").all())

@@ -35,7 +35,7 @@ examples:
   genshapelets fit events.csv --out model.gs --series patient --time hour --label died \
 --variable test --value result
   genshapelets fit words --out model.gs
-  genshapelets fit clips --out model.gs --labels clips.csv --sample-rate 8000 --resample""",
+  genshapelets fit clips --out model.gs --labels clips.csv --resample""",
     "predict": """Writes CSV: series, prediction and, with --proba, the probability of each class.
 Labels in DATA are ignored. Channels with names are found by name.
 

@@ -21,6 +21,7 @@ SCRIPTS = (
     "overview",
     "about",
     "claims",
+    "sounds",
     "shapelets",
     "closest",
     "series",

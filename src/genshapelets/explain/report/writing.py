@@ -25,6 +25,7 @@ from .data import about_channels, about_data, about_model
 from .numbers import said, short
 from .page import as_json, asset, render
 from .scores import class_scores, number_scores
+from .sounds import SoundOf, sounds
 
 LARGEST = 4_800_000  # bytes that a page of no more than a thousand series takes up
 
@@ -38,8 +39,12 @@ def write_report(
     title: str | None = None,
     max_series: int = 1000,
     random_state: int = 0,
+    sound_of: SoundOf | None = None,
 ) -> Path:
-    """Write a page about a fitted model and these series; see ``ShapeletClassifier.report``."""
+    """Write a page about a fitted model and these series; see ``ShapeletClassifier.report``.
+
+    With `sound_of` (see `sounds.SoundOf`) X holds waveforms, and the page has players.
+    """
     check_predicts(estimator)
     model = estimator._fitted()
     target = Path(path)
@@ -60,6 +65,11 @@ def write_report(
     contents["curves"], contents["points"] = curves(
         explanation.matches.series, np.array(contents["shown"]), room
     )
+    contents["sounds"] = None
+    if sound_of is not None:
+        waves = estimator._read(X, fitting=False)[chosen]
+        order = [one["number"] for one in contents["shapelets"]]
+        contents["sounds"] = sounds(explanation.matches, waves, order, sound_of)
     replace_file(target, render(name, contents))
     return target
 

@@ -72,6 +72,7 @@ function why() {
       "div",
       { class: "panel" },
       el("div", { id: "verdict", "aria-live": "polite" }),
+      el("div", { id: "sound" }),
       el("div", { id: "legend", class: "legend" }),
       el("div", { id: "series-chart" }),
       channelNames.length === 2 ? el("div", { id: "in-plane" }) : null,
@@ -115,6 +116,7 @@ function pick(n, move = false) {
       told,
     ),
   );
+  byId("sound").replaceChildren(playerOfSeries(n));
   mark(
     one.answers[0].parts
       .map(([k]) => k)

@@ -37,6 +37,7 @@ function looks() {
           `What the shapelets speak for cannot be read off this model: ${contents.refusal} Single predictions are explained below all the same.`,
         )
       : null,
+    fewPlayers(),
     el("div", { class: "controls" }, sorts),
     grid,
     all,
@@ -76,6 +77,7 @@ function card(one) {
     ),
     el("p", { class: "claim" }, claim(one)),
     pictures(one),
+    playersOf(one),
     el(
       "p",
       { class: "soft" },
