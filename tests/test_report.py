@@ -380,6 +380,15 @@ def test_sounds_keep_to_their_room_the_most_important_first(speech):
     assert not none["shapelets"] and not none["series"]
 
 
+def test_a_shapelet_too_short_to_be_heard_has_the_player_of_its_match(speech):
+    model, series, _, _ = speech
+    found = model.explain(series).matches
+    page = sounds(found, series, [3, 1], lambda *_: (None, 8000))
+    assert [own for own, _ in page["shapelets"].values()] == [None, None]
+    assert all(len(heard(match)[0]) > 2 for _, match in page["shapelets"].values())
+    assert len(page["series"]) == len(series)
+
+
 def test_wav_files(speech):
     samples, rate = heard(
         [base64.b64encode(as_wav(np.array([0.5, -1.0, np.nan]), 11025.0)), 3 / 11025]

@@ -21,8 +21,9 @@ OF_SHAPELETS = 2 / 3  # of them; the rest is for whole series
 _HEADER = 44  # bytes of a WAV file before its samples
 
 # Makes the sound of a shapelet, given its number and the waveform of the stretch that it is most similar
-# to, from which a search for the sound may start: a waveform, and its samples a second.
-SoundOf = Callable[[int, Array], tuple[NDArray[Any], float]]
+# to, from which a search for the sound may start: a waveform, or None if the shapelet is too short to be
+# heard, and the samples a second of this and of all series.
+SoundOf = Callable[[int, Array], tuple[NDArray[Any] | None, float]]
 
 
 def sounds(
@@ -49,8 +50,9 @@ def sounds(
     Returns
     -------
     dict
-        "shapelets": of each that has a player, its sound and that of its best match; "series": of each
-        that has a player, its sound; "room", in MB. A sound is a WAV file in base 64, and its seconds.
+        "shapelets": of each that has a player, its sound, if it has one, and that of its best match;
+        "series": of each that has a player, its sound; "room", in MB. A sound is a WAV file in base 64,
+        and its seconds.
     """
     if waves.n_channels != 1:
         raise ValueError(
@@ -65,9 +67,10 @@ def sounds(
         if needed > left:
             continue
         waveform, rate = sound_of(k, stretch)
-        needed = size_of(len(waveform)) + size_of(len(stretch))
+        both = [None if waveform is None else _sound(waveform, rate), _sound(stretch, rate)]
+        needed = sum(len(sound[0]) for sound in both if sound)
         if needed <= left:
-            of_shapelets[k] = [_sound(waveform, rate), _sound(stretch, rate)]
+            of_shapelets[k] = both
             left -= needed
     left += room - int(OF_SHAPELETS * room)
     of_series: dict[int, list[Any]] = {}

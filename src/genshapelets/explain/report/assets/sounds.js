@@ -5,7 +5,7 @@ function player(title, name, [code, seconds]) {
   return el(
     "div",
     { class: "player" },
-    el("p", { class: "soft" }, title, `, ${number(seconds)} s`),
+    el("p", { class: "soft" }, title, `, ${number(seconds)}\u00a0s`),
     el("audio", {
       controls: true,
       preload: "none",
@@ -20,7 +20,9 @@ function playersOf(one) {
   if (!own) return null;
   const { name } = cases[one.nearest];
   return [
-    player("Its sound", `Sound of shapelet ${one.number}`, own[0]),
+    own[0]
+      ? player("Its sound", `Sound of shapelet ${one.number}`, own[0])
+      : el("p", { class: "soft" }, "It is too short to be heard."),
     player(
       ["Where it is found in series ", label(name)],
       `Where shapelet ${one.number} is found in series ${cut(name)}`,
