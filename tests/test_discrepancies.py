@@ -32,6 +32,7 @@ from genshapelets import (
     Discrepancy,
     GeneralisedShapeletTransform,
     L2Discrepancy,
+    MFCDiscrepancy,
     MixedDiscrepancy,
     RaggedSeries,
     ShapeletClassifier,
@@ -97,6 +98,22 @@ def l2(metric, each=False, level_free=False):
     return make
 
 
+def mfc(metric, each=False, step=1.0):
+    """An MFC discrepancy of tiny frames with a random metric; 0.4 is the step of `regular` series."""
+
+    def make(n_channels):
+        discrepancy = MFCDiscrepancy(
+            1.0, metric, n_channels=n_channels, n_shapelets=N_SHAPELETS if each else None, step=step,
+            window=3, hop=2, n_bins=4, n_mels=2, n_coefficients=2,
+        )  # fmt: skip
+        if discrepancy.weight is not None:
+            torch.manual_seed(0)
+            discrepancy.weight.data += 0.4 * torch.randn_like(discrepancy.weight)
+        return discrepancy
+
+    return make
+
+
 KINDS = {
     "l2_diagonal": l2("diagonal"),
     "l2_each_level_free": l2("diagonal", each=True, level_free=True),
@@ -107,6 +124,9 @@ KINDS = {
     "mixed": lambda n_channels: MixedDiscrepancy(
         [l2("diagonal", level_free=True)(n_channels), Sobolev(0.5)], counts=[1, 2]
     ),
+    "mfc": mfc("diagonal", step=0.4),
+    "mfc_each_full": mfc("full", each=True, step=0.4),
+    "mfc_coarser": mfc("none", step=1.0),
     "classical": lambda n_channels: ClassicalDiscrepancy(),
 }
 CONTINUOUS = [name for name in KINDS if name != "classical"]

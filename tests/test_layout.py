@@ -20,6 +20,7 @@ ROAD = [
     "series",
     "paths",
     "interpolation",
+    "cepstrum",
     "windows",
     "shapelets",
     "initial",
@@ -37,6 +38,7 @@ ROAD = [
     "training",
     "procedures",
     "estimators",
+    "sound",
     "explain",
     "datasets",
     "__init__",  # the public names: only what starts the program may import them from here

@@ -1,9 +1,11 @@
 """Interpretable shapelets for irregular time series."""
 
+from .cepstrum import MelFrequencyCepstrum
 from .discrepancies import (
     ClassicalDiscrepancy,
     Discrepancy,
     L2Discrepancy,
+    MFCDiscrepancy,
     MixedDiscrepancy,
     safe_sqrt,
 )
@@ -22,6 +24,7 @@ from .objective import interpretable_regularisation
 from .paths import Paths, interpolate
 from .series import RaggedSeries
 from .shapelets import BasisShapelets, NetworkShapelets, ShapeletFamily, Shapelets
+from .sound import to_sound, write_wav
 from .transform import GeneralisedShapeletTransform, Matches
 
 __version__ = "0.1.0"
@@ -38,7 +41,9 @@ __all__ = [
     "KernelSmoothing",
     "L2Discrepancy",
     "Linear",
+    "MFCDiscrepancy",
     "Matches",
+    "MelFrequencyCepstrum",
     "Minimum",
     "MixedDiscrepancy",
     "NetworkShapelets",
@@ -57,4 +62,6 @@ __all__ = [
     "interpretable_regularisation",
     "load",
     "safe_sqrt",
+    "to_sound",
+    "write_wav",
 ]

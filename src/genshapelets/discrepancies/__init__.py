@@ -3,12 +3,14 @@
 from .base import Discrepancy, safe_sqrt
 from .classical import ClassicalDiscrepancy
 from .l2 import L2Discrepancy
+from .mfc import MFCDiscrepancy
 from .mixed import MixedDiscrepancy
 
 __all__ = [
     "ClassicalDiscrepancy",
     "Discrepancy",
     "L2Discrepancy",
+    "MFCDiscrepancy",
     "MixedDiscrepancy",
     "safe_sqrt",
 ]

@@ -6,19 +6,26 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from ..discrepancies import ClassicalDiscrepancy, Discrepancy, L2Discrepancy, MixedDiscrepancy
+from ..discrepancies import (
+    ClassicalDiscrepancy,
+    Discrepancy,
+    L2Discrepancy,
+    MFCDiscrepancy,
+    MixedDiscrepancy,
+)
 from ..offsets import Offsets
 from ..paths import Paths
 from .classical import search_classical
 from .generic import search_generic
 from .l2 import prepare_l2, search_l2
+from .mfc import prepare_mfc, search_mfc
 
 SEARCHES = ("auto", "grid", "refined", "exact")
 BACKENDS = ("auto", "generic")
 
 Search = Callable[[Discrepancy, Paths, Tensor, Tensor, str, int], Offsets | None]
 
-Prepare = Callable[[Paths, str], object]
+Prepare = Callable[[Discrepancy, Paths, str], object]
 
 # By exact type: a subclass may compute something else.
 _FAST: dict[type[Discrepancy], Search] = {}
@@ -32,16 +39,17 @@ def register(kind: type[Discrepancy], search: Search, prepare: Prepare | None = 
     counts samples, runs on any device.
 
     It takes (discrepancy, paths, values, lengths, search, n_best), as `best_offsets` does, and returns
-    None for what it leaves to the generic search. ``prepare`` takes (paths, search) and
-    does, by `Paths.prepared`, what depends on the paths alone.
+    None for what it leaves to the generic search. ``prepare`` takes
+    (discrepancy, paths, search) and does, by `Paths.prepared`, what depends on the paths alone.
     """
     _FAST[kind] = search
     if prepare is not None:
         _PREPARE[kind] = prepare
 
 
-register(L2Discrepancy, search_l2, prepare_l2)
+register(L2Discrepancy, search_l2, lambda _, paths, search: prepare_l2(paths, search))
 register(ClassicalDiscrepancy, search_classical)
+register(MFCDiscrepancy, search_mfc, prepare_mfc)
 
 
 def prepare_paths(discrepancy: Discrepancy, paths: Paths, search: str) -> None:
@@ -51,7 +59,7 @@ def prepare_paths(discrepancy: Discrepancy, paths: Paths, search: str) -> None:
             prepare_paths(part, paths, search)
     prepare = _PREPARE.get(type(discrepancy))
     if prepare is not None:
-        prepare(paths, search)
+        prepare(discrepancy, paths, search)
 
 
 def search_mixed(
