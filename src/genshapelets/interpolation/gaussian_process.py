@@ -89,8 +89,8 @@ class GaussianProcess(SmoothInterpolation):
         self.noise_ = [noise for _, noise in found]
 
     def bends_over(self) -> float:
-        """The least length scale."""
-        return min(self.length_scale_)
+        """Half the least length scale."""
+        return min(self.length_scale_) / 2
 
     def curve(self, channel: int, asked: Asked) -> Array:
         """Values of the posterior mean at the points asked for."""
@@ -146,27 +146,26 @@ def log_likelihood(asked: Asked, length_scale: float, noise: float) -> float:
     return float(-0.5 * (n_values * (np.log(2 * np.pi * squares / n_values) + 1.0) + logs))
 
 
-# The process f and its slope over `rate` are a state z of two numbers, each of variance 1, with
-# z(t + h) = T z(t) + noise. V is by how much the observations so far have lowered the variance of z: it
-# goes on as T V T', and an observation adds g g' / s to it, where g is the covariance of z and f and s
-# the variance of what is observed. What later observations add to the mean of z is (I - V) c, where c
-# comes backwards: as T' c from time to time.
+# The process f and its slope over `rate` are a state z of two numbers, each of variance 1 as long as
+# nothing is observed. A `state` below is the mean of z (two numbers) and its covariance P (00, 01, 11)
+# given the observations so far. What later observations add to the mean is P c, where c comes backwards.
+
+UNKNOWN = (0.0, 0.0, 1.0, 0.0, 1.0)
 
 
 @kernel
 def _filter(first, last, asked, rate, noise, parts):
     """Sum of squared innovations over their variances, and of the logarithms of these."""
     for series in range(first, last):
-        state = (0.0, 0.0, 0.0, 0.0, 0.0)
+        begin, state = asked.offsets[series], UNKNOWN
         squares = logs = 0.0
-        begin = asked.offsets[series]
         for i in range(begin, asked.offsets[series + 1]):
             if i > begin:
                 state = _later(state, rate * (asked.times[i] - asked.times[i - 1]))
-            innovation, variance = asked.values[i] - state[0], 1.0 - state[2] + noise
+            innovation, variance = asked.values[i] - state[0], state[2] + noise
             squares += innovation * innovation / variance
             logs += np.log(variance)
-            state = _observed(state, innovation, variance)
+            state = _observed(state, innovation, noise)
         parts[series, 0], parts[series, 1] = squares, logs
 
 
@@ -174,48 +173,71 @@ def _filter(first, last, asked, rate, noise, parts):
 def _posterior(first, last, asked, rate, noise, out):
     """Mean of f at the points, given all observations of their series."""
     for series in range(first, last):
-        begin, end = asked.offsets[series], asked.offsets[series + 1]
-        states = np.empty((end - begin, 5))  # after each observation
-        news = np.empty((end - begin, 4))  # of each: innovation, its variance, g
-        state = (0.0, 0.0, 0.0, 0.0, 0.0)
-        for n in range(end - begin):
-            i = begin + n
-            if n > 0:
-                state = _later(state, rate * (asked.times[i] - asked.times[i - 1]))
-            innovation, variance = asked.values[i] - state[0], 1.0 - state[2] + noise
-            news[n] = innovation, variance, 1.0 - state[2], -state[3]
-            state = _observed(state, innovation, variance)
-            states[n] = state
-        back = np.zeros((end - begin + 1, 2))  # c just before each observation
-        for n in range(end - begin - 1, -1, -1):
+        begin, n_seen = asked.offsets[series], asked.offsets[series + 1] - asked.offsets[series]
+        times, state = asked.times[begin : begin + n_seen], UNKNOWN
+        before, after = np.empty((n_seen, 5)), np.empty((n_seen, 5))  # each observation
+        for i in range(n_seen):
+            if i > 0:
+                state = _later(state, rate * (times[i] - times[i - 1]))
+            before[i] = state
+            state = _observed(state, asked.values[begin + i] - state[0], noise)
+            after[i] = state
+        back = np.zeros((n_seen, 2))  # c just before each observation
+        for i in range(n_seen - 1, -1, -1):
+            p, _, g, h, _ = before[i]
             c = (0.0, 0.0)
-            if n + 1 < end - begin:
-                gap = asked.times[begin + n + 1] - asked.times[begin + n]
-                c = _earlier(back[n + 1], rate * gap)
-            innovation, variance, g, h = news[n]
-            back[n] = c[0] + (innovation - g * c[0] - h * c[1]) / variance, c[1]
+            if i + 1 < n_seen:
+                c = _earlier(back[i + 1], rate * (times[i + 1] - times[i]))
+            news = asked.values[begin + i] - p - g * c[0] - h * c[1]
+            back[i] = c[0] + news / (g + noise), c[1]
         for point in range(asked.point_offsets[series], asked.point_offsets[series + 1]):
-            n, t = asked.left[point] - begin, asked.points[point]
-            s = states[n]
-            state = _later((s[0], s[1], s[2], s[3], s[4]), rate * (t - asked.times[begin + n]))
-            out[point] = state[0]
-            if n + 1 < end - begin:
-                c = _earlier(back[n + 1], rate * (asked.times[begin + n + 1] - t))
-                out[point] += (1.0 - state[2]) * c[0] - state[3] * c[1]
+            i, t = asked.left[point] - begin, asked.points[point]
+            p, q, u, v, w = after[i]
+            p, q, u, v, w = _later((p, q, u, v, w), rate * (t - times[i]))
+            out[point] = p
+            if i + 1 < n_seen:
+                c = _earlier(back[i + 1], rate * (times[i + 1] - t))
+                out[point] += u * c[0] + v * c[1]
 
 
 @inner_kernel
 def _later(state, x):
-    """Mean of z (two numbers) and V (00, 01, 11) after a time of x / rate without observations."""
+    """State after a time of x / rate without observations: P goes over to T P T' + 1 - T T'."""
     p, q, u, v, w = state
     shrink = np.exp(-x)
     a, b, d = shrink * (1.0 + x), shrink * x, shrink * (1.0 - x)  # T = ((a, b), (-b, d))
+    grown = _lost(2 * x)
     return (
         a * p + b * q,
         d * q - b * p,
-        a * a * u + 2 * a * b * v + b * b * w,
-        -a * b * u + (a * d - b * b) * v + b * d * w,
-        b * b * u - 2 * b * d * v + d * d * w,
+        a * a * u + 2 * a * b * v + b * b * w + grown,
+        -a * b * u + (a * d - b * b) * v + b * d * w + 2 * b * b,
+        b * b * u - 2 * b * d * v + d * d * w + grown + 4 * b * shrink,
+    )
+
+
+@inner_kernel
+def _lost(y):
+    """1 - exp(-y) (1 + y + y^2 / 2), without cancellation: the rest of the series of exp(y)."""
+    if y > 1.0:
+        return 1.0 - np.exp(-y) * (1.0 + y + 0.5 * y * y)
+    rest = 1.0
+    for k in range(18, 3, -1):
+        rest = 1.0 + rest * y / k
+    return np.exp(-y) * y**3 / 6.0 * rest
+
+
+@inner_kernel
+def _observed(state, innovation, noise):
+    """State after an observation of f."""
+    p, q, u, v, w = state
+    variance = u + noise
+    return (
+        p + u * innovation / variance,
+        q + v * innovation / variance,
+        u * noise / variance,
+        v * noise / variance,
+        w - v * v / variance,
     )
 
 
@@ -224,17 +246,3 @@ def _earlier(c, x):
     """T' c, over a time of x / rate."""
     shrink = np.exp(-x)
     return shrink * ((1.0 + x) * c[0] - x * c[1]), shrink * (x * c[0] + (1.0 - x) * c[1])
-
-
-@inner_kernel
-def _observed(state, innovation, variance):
-    """Mean of z and V after an observation of f."""
-    p, q, u, v, w = state
-    g, h = 1.0 - u, -v
-    return (
-        p + g * innovation / variance,
-        q + h * innovation / variance,
-        u + g * g / variance,
-        v + g * h / variance,
-        w + h * h / variance,
-    )

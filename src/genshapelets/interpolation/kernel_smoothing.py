@@ -69,8 +69,8 @@ class KernelSmoothing(SmoothInterpolation):
         ]
 
     def bends_over(self) -> float:
-        """The least bandwidth."""
-        return min(self.bandwidth_)
+        """Half the least bandwidth."""
+        return min(self.bandwidth_) / 2
 
     def curve(self, channel: int, asked: Asked) -> Array:
         """Values of the weighted means at the points asked for."""

@@ -14,7 +14,7 @@ from .base import Interpolation, positive
 from .mesh import Asked, Mesh
 
 SAMPLE = 256  # training series that settings are learnt from, evenly chosen
-PROBES = 4, 64  # least and most pieces of a gap in which the bend of a curve is looked for
+PROBES = 4, 128  # least and most pieces of a gap in which the bend of a curve is looked for
 MANY = 10**6  # pieces that no gap needs
 
 S = TypeVar("S", bound="SmoothInterpolation")
@@ -49,10 +49,10 @@ class SmoothInterpolation(Interpolation):
 
     def __init__(self, tolerance: float, max_pieces: int) -> None:
         self.tolerance = positive(tolerance, "tolerance")
-        if isinstance(max_pieces, bool) or not float(max_pieces).is_integer() or max_pieces < 1:
-            raise ValueError(
-                f"max_pieces must be a whole number of at least 1; got {max_pieces!r}."
-            )
+        if isinstance(max_pieces, bool) or not isinstance(max_pieces, int | np.integer):
+            raise TypeError(f"max_pieces must be a whole number; got {max_pieces!r}.")
+        if max_pieces < 1:
+            raise ValueError(f"max_pieces must be at least 1; got {max_pieces}.")
         self.max_pieces = int(max_pieces)
 
     @abstractmethod
@@ -63,7 +63,7 @@ class SmoothInterpolation(Interpolation):
         """Learn settings from training series."""
 
     def bends_over(self) -> float:
-        """Shortest time over which a curve may bend and bend back."""
+        """Shortest time over which a curve may bend and bend back; a gap is probed more finely."""
         return np.inf
 
     def fit(self: S, series: RaggedSeries) -> S:
@@ -186,8 +186,8 @@ def spread(
 
 
 def _within_budget(pieces: Index, mesh: Mesh, most: int) -> Index:
-    """Fewer pieces in all gaps of those series that would get more than so many a gap."""
-    series = mesh.series
-    total = np.add.reduceat(pieces, series.row_offsets[:-1])
-    share = np.minimum(most * series.lengths / total, 1.0)
-    return np.maximum((pieces * np.repeat(share, series.lengths)).astype(np.int64), 1)
+    """Fewer pieces in the gaps of a series whose sum would be more than so many a gap."""
+    first, lengths = mesh.series.row_offsets[:-1], mesh.series.lengths
+    more = pieces - 1  # of the rows that end a series: 0
+    share = (most - 1) * (lengths - 1) / np.maximum(np.add.reduceat(more, first), 1)
+    return 1 + (more * np.minimum(np.repeat(share, lengths), 1.0)).astype(np.int64)
