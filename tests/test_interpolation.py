@@ -402,6 +402,16 @@ def test_a_wide_gap_gets_more_pieces_than_a_narrow_one():
     assert len(knots) <= 8 * 6
 
 
+@each_smooth
+def test_blocks_of_series_need_what_all_need(name, monkeypatch):
+    series = made("ragged")
+    interpolation = fitted(name, series)
+    want = interpolation(series)
+    monkeypatch.setattr("genshapelets.interpolation.smooth.BLOCK", 40)
+    assert_same(interpolation(series), want)
+    assert fitted(name, series).pieces_ == interpolation.pieces_
+
+
 def test_gaps_too_narrow_for_float64_are_not_divided():
     times = 1e9 + np.array([0.0, 1e-6, 1.0, 2.0, 3.5])
     series = RaggedSeries.from_arrays([[[0.0, 1.0, -1.0, 1.0, 0.0]]], [times])
@@ -553,7 +563,9 @@ def test_a_gap_far_wider_than_the_bandwidth_is_bridged_without_a_jump():
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(("length_scale", "noise"), [(0.2, 0.5), (2.0, 0.05), (20.0, 1e-3), (2.0, 1e-6)])
+@pytest.mark.parametrize(
+    ("length_scale", "noise"), [(0.2, 0.5), (2.0, 0.05), (20.0, 1e-3), (2.0, 1e-6)]
+)
 def test_the_process_is_that_of_scikit_learn(seed, length_scale, noise):
     times, values, series = one_series(seed)
     process = GaussianProcess(length_scale, noise).fit(series)

@@ -13,7 +13,7 @@ from .mesh import Asked, Mesh
 from .smooth import SmoothInterpolation, per_channel, spread
 
 STARTS = [(gaps, noise) for gaps in (1.0, 4.0, 16.0) for noise in (0.01, 0.3)]
-GAPS = 0.1, 1000.0  # least and greatest length scale that is learnt, in typical gaps
+GAPS = 0.25, 1000.0  # least and greatest length scale that is learnt, in typical gaps
 NOISES = 1e-6, 100.0  # least and greatest share of noise
 
 

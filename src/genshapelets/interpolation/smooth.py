@@ -14,7 +14,8 @@ from .base import Interpolation, positive
 from .mesh import Asked, Mesh
 
 SAMPLE = 256  # training series that settings are learnt from, evenly chosen
-PROBES = 4, 128  # least and most pieces of a gap in which the bend of a curve is looked for
+PROBES = 4, 64  # least and most pieces of a gap in which the bend of a curve is looked for
+BLOCK = 2**14  # rows that are probed at once
 MANY = 10**6  # pieces that no gap needs
 
 S = TypeVar("S", bound="SmoothInterpolation")
@@ -82,7 +83,7 @@ class SmoothInterpolation(Interpolation):
         chosen = np.unique(np.linspace(0, len(series) - 1, SAMPLE).round().astype(np.int64))
         mesh = Mesh.of(observed(series[chosen]))
         self.learn(mesh)
-        pieces = self._pieces_needed(mesh)
+        pieces = self._pieces_needed(mesh.series)
         regular = np.repeat(mesh.regular, mesh.series.lengths)
         if regular.any():
             pieces = pieces[regular]
@@ -96,7 +97,7 @@ class SmoothInterpolation(Interpolation):
         pieces = np.full(len(mesh.knots), self.pieces_)
         irregular = ~mesh.regular
         if irregular.any():
-            some = Mesh.of(mesh.series[irregular])
+            some = mesh.series[irregular]
             rows = np.repeat(irregular, mesh.series.lengths)
             pieces[rows] = _within_budget(self._pieces_needed(some), some, self.max_pieces)
         mesh = mesh.divided(pieces)
@@ -115,8 +116,15 @@ class SmoothInterpolation(Interpolation):
                 values[mesh.points_of(enough), channel] = curve
         return values
 
-    def _pieces_needed(self, mesh: Mesh) -> Index:
+    def _pieces_needed(self, series: RaggedSeries) -> Index:
         """Pieces of the gap after each row with which lines are close enough to curves, (rows,)."""
+        starts = np.flatnonzero(np.diff(series.row_offsets[:-1] // BLOCK, prepend=-1))
+        stops = np.append(starts[1:], len(series))
+        blocks = [series[start:stop] for start, stop in zip(starts, stops)]
+        return np.concatenate([self._probed(Mesh.of(block)) for block in blocks])
+
+    def _probed(self, mesh: Mesh) -> Index:
+        """Pieces needed, of a block of series."""
         gaps = mesh.gaps()
         probes = np.clip(np.ceil(PROBES[0] * gaps / self.bends_over()), *PROBES).astype(np.int64)
         probed = mesh.divided(probes)
@@ -185,9 +193,9 @@ def spread(
     return [None] * n_channels if value is None else [value] * n_channels
 
 
-def _within_budget(pieces: Index, mesh: Mesh, most: int) -> Index:
+def _within_budget(pieces: Index, series: RaggedSeries, most: int) -> Index:
     """Fewer pieces in the gaps of a series whose sum would be more than so many a gap."""
-    first, lengths = mesh.series.row_offsets[:-1], mesh.series.lengths
+    first, lengths = series.row_offsets[:-1], series.lengths
     more = pieces - 1  # of the rows that end a series: 0
     share = (most - 1) * (lengths - 1) / np.maximum(np.add.reduceat(more, first), 1)
     return 1 + (more * np.minimum(np.repeat(share, lengths), 1.0)).astype(np.int64)
