@@ -418,6 +418,9 @@ def test_gaps_too_narrow_for_float64_are_not_divided():
     for name in KINDS:
         filled = fitted(name, series)(series)
         assert (np.diff(filled.times) > 0).all() and np.isfinite(filled.values).all()
+    mesh = Mesh.of(series).divided(np.full(5, 16))
+    assert (np.diff(mesh.filled(mesh.points[:, None]).times) > 0).all()
+    assert np.bincount(mesh.row).tolist() == [1, 16, 16, 16, 1]
 
 
 def test_settings_are_learnt_from_a_sample_of_many_series():
@@ -446,6 +449,15 @@ def test_the_last_value_is_carried_forward(maker):
             if seen.any():
                 at = np.searchsorted(one.times[seen], t, side="right") - 1
                 np.testing.assert_array_equal(got[channel], values[seen][np.maximum(at, 0)])
+
+
+def test_constants_have_a_knot_before_a_jump_only():
+    values = [[[1.0, 1.0, NAN, 3.0, 3.0], [NAN] * 5, [NAN, NAN, 4.0, NAN, NAN]]]
+    one = Constant(jump=0.25)(RaggedSeries.from_arrays(values))[0]
+    assert one.times.tolist() == [0.0, 1.0, 2.0, 2.75, 3.0, 4.0, 5.0]
+    np.testing.assert_array_equal(
+        one.values, [[1.0, 1.0, 1.0, 1.0, 3.0, 3.0, 3.0], [NAN] * 7, [4.0] * 7]
+    )
 
 
 @pytest.mark.parametrize("step", [1.0, 0.25])
