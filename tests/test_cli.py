@@ -423,31 +423,28 @@ def test_options_that_do_not_go_with_a_folder_or_with_a_file(
     assert "empty has no .wav" in fails("predict", sound_model, tmp_path / "empty")
 
 
-@pytest.mark.parametrize(
-    ("is_sound", "asked", "given"),
-    [(True, [], "mfc"), (True, ["none"], None), (False, [], None), (False, ["mfc"], "mfc")],
-)
-def test_sound_is_turned_into_cepstra_unless_told_not_to(
-    fails, sounds, data, tmp_path, monkeypatch, is_sound, asked, given
-):
-    parameters = {}
-
-    class Recorder:
-        def __init__(self, **chosen):
-            parameters.update(chosen)
-
-        def get_params(self):
-            return {"n_shapelets": None, "preprocessing": None}
-
-        def fit(self, *_):
-            raise ValueError("enough")
-
-    monkeypatch.setattr("genshapelets.cli.commands.ShapeletClassifier", Recorder)
-    monkeypatch.setattr("genshapelets.cli.commands.check_parameters", lambda _: None)
-    options = ["--sample-rate", "100"] if is_sound else []
-    options += ["--preprocessing", *asked] if asked else []
-    assert "enough" in fails("fit", sounds if is_sound else data, "--out", tmp_path / "m", *options)
-    assert parameters.get("preprocessing") == given
+def test_sound_is_turned_into_cepstra_unless_told_not_to(run, fails, tmp_path):
+    """At the rate of the clips, which a model remembers."""
+    rng = np.random.default_rng(0)
+    for label, pitch in (("low", 300.0), ("high", 900.0)):
+        (tmp_path / "clips" / label).mkdir(parents=True)
+        for n in range(4):
+            t = np.arange(1600 + 100 * n) / 8000
+            sound = 0.5 * np.sin(2 * np.pi * pitch * t) + 0.01 * rng.normal(size=len(t))
+            soundfile.write(tmp_path / "clips" / label / f"{n}.wav", sound, 8000)
+    clips, model = tmp_path / "clips", tmp_path / "model"
+    assert "(--sample-rate 8000)" in fails("fit", clips, "--out", model)
+    few = ("--shapelets", "3", "--epochs", "2", "--quiet")
+    assert run("fit", clips, "--out", model, "--sample-rate", "8000", *few)[0] == 0
+    heard = load(model)
+    assert heard.preprocessing.sample_rate == 8000 and heard.n_channels_in_ == 40
+    assert "accuracy" in run("evaluate", model, clips)[1]
+    assert run("report", model, clips, "--out", tmp_path / "page.html")[0] == 0
+    assert contents_of(tmp_path / "page.html")["sounds"]["series"]
+    raw = tmp_path / "raw"
+    rates = ("--sample-rate", "8000", "--preprocessing", "none")
+    assert run("fit", clips, "--out", raw, *rates, *few)[0] == 0
+    assert load(raw).n_channels_in_ == 1
 
 
 # ------------------------------------------------------------------ what may be wrong

@@ -18,6 +18,7 @@ ROAD = [
     "tables",
     "arrays",
     "series",
+    "preprocessing",
     "paths",
     "interpolation",
     "cepstrum",

@@ -55,7 +55,7 @@ def reports(tmp_path_factory):
         page = model.report(folder / f"{make.__name__}.html", series, y, title=TITLE)
         made[make.__name__] = model, series, page
     model, series, y, sound_of = spoken()
-    page = write_report(model, folder / "spoken.html", series, y, title=TITLE, sound_of=sound_of)
+    page = write_report(model, folder / "spoken.html", series, y, title=TITLE, sounds_by=sound_of)
     made["spoken"] = model, series, page
     return made
 

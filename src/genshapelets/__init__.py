@@ -22,6 +22,7 @@ from .interpolation import (
 from .minimum import Minimum, SoftMinimum
 from .objective import interpretable_regularisation
 from .paths import Paths, interpolate
+from .preprocessing import Preprocessing
 from .series import RaggedSeries
 from .shapelets import BasisShapelets, NetworkShapelets, ShapeletFamily, Shapelets
 from .sound import to_sound, write_wav
@@ -48,6 +49,7 @@ __all__ = [
     "MixedDiscrepancy",
     "NetworkShapelets",
     "Paths",
+    "Preprocessing",
     "RaggedSeries",
     "ShapeletClassifier",
     "ShapeletFamily",

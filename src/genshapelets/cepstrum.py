@@ -15,6 +15,7 @@ from torch import Tensor
 
 from .arrays import offsets_of
 from .paths import observed
+from .preprocessing import Preprocessing
 from .series import RaggedSeries
 from .tables import name_series
 
@@ -24,7 +25,7 @@ DRIFT = 1e-3  # by which a step may differ from the sampling rate's, relatively
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MelFrequencyCepstrum(TransformerMixin, BaseEstimator):
+class MelFrequencyCepstrum(Preprocessing, TransformerMixin, BaseEstimator):
     r"""Waveforms become their mel-frequency cepstrum (MFC): a step to put before shapelets.
 
     .. math:: \mathrm{MFC}(f)_{cj} = \sum_m D_{cm} \, 10 \log_{10} \max\Big(\varepsilon,
@@ -93,10 +94,6 @@ class MelFrequencyCepstrum(TransformerMixin, BaseEstimator):
     centre: bool = True
     floor: float = 1e-10
     top_db: float | None = 80.0
-
-    def config(self) -> dict[str, Any]:
-        """Arguments that make it again: numbers and text."""
-        return dict(self.get_params(deep=False))
 
     # The cepstrum
 

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from .cepstrum import MelFrequencyCepstrum
 from .discrepancies import (
     ClassicalDiscrepancy,
     Discrepancy,
@@ -253,6 +254,9 @@ DISCREPANCIES = {
     "l2": Kind(L2Discrepancy, _l2),
     "classical": Kind(ClassicalDiscrepancy, _classical),
 }
+
+
+PREPROCESSING: dict[str, type[Any]] = {"mfc": MelFrequencyCepstrum}
 
 
 def _few_channels(n_shapelets: int, n_channels: int, random: np.random.Generator) -> Array:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score, recall_score, root_mean_squared_error
 
-from .. import ShapeletClassifier, ShapeletRegressor, load
+from .. import MelFrequencyCepstrum, ShapeletClassifier, ShapeletRegressor, load
 from ..datasets import read
 from ..datasets.parsing import existing_file
 from ..datasets.tables import TEXT_SUFFIXES, read_columns
@@ -33,7 +33,8 @@ def fit(args: argparse.Namespace) -> None:
     chosen = {k: v for k, v in vars(args).items() if k in names and v is not None}
     preprocessing = args.preprocessing or ("mfc" if os.path.isdir(args.data) else "none")
     if preprocessing != "none":
-        chosen["preprocessing"] = preprocessing
+        rate = args.sample_rate
+        chosen["preprocessing"] = MelFrequencyCepstrum(sample_rate=rate) if rate else preprocessing
     check_parameters(ShapeletClassifier(**chosen))  # before what takes time
     series, labels = _read(args, labelled=True)
     numbers = labels.dtype.kind == "f"
@@ -167,6 +168,8 @@ def _read(args: argparse.Namespace, model: Any = None, labelled: bool = False) -
     of_folders = {name: getattr(args, name) for name in OF_FOLDERS if getattr(args, name)}
     is_folder = os.path.isdir(args.data)
     if is_folder:
+        if isinstance(getattr(model, "preprocessing", None), MelFrequencyCepstrum):
+            of_folders.setdefault("sample_rate", model.preprocessing.sample_rate)
         options = of_folders | _columns_of_labels(args, columns)
     elif of_folders:
         name = next(iter(of_folders)).replace("_", "-")

@@ -23,7 +23,8 @@ from ..interpolation import Interpolation, make_interpolation
 from ..kernels import threads, threads_allowed
 from ..model import ShapeletModel, observed_moments, standardise
 from ..paths import interpolate, observed
-from ..procedures import PROCEDURES, Procedure, build
+from ..preprocessing import Preprocessing
+from ..procedures import PREPROCESSING, PROCEDURES, Procedure, build
 from ..series import OneSeries, RaggedSeries
 from ..shapelets import ShapeletFamily
 from ..training import Checkpoint, Trainer
@@ -55,6 +56,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         level_free: float | None = None,
         shapelets: str | Callable[..., ShapeletFamily] = "knots",
         interpolation: str | Interpolation = "linear",
+        preprocessing: str | Preprocessing | None = None,
         gamma: float | None = None,
         search: Literal["auto", "grid", "refined", "exact"] = "auto",
         procedure: Literal["default", "paper"] = "default",
@@ -79,6 +81,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         self.level_free = level_free
         self.shapelets = shapelets
         self.interpolation = interpolation
+        self.preprocessing = preprocessing
         self.gamma = gamma
         self.search = search
         self.procedure = procedure
@@ -285,7 +288,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
             parameters["random_state"] = int(self.random_state)
         if parameters.get("class_weight") is not None:  # whose keys JSON might not know
             parameters["class_weight"] = str(parameters["class_weight"])
-        for name in ("discrepancy", "shapelets", "interpolation"):
+        for name in ("discrepancy", "shapelets", "interpolation", "preprocessing"):
             parameters[name] = plain(parameters[name])
         if isinstance(self.discrepancy, Discrepancy):
             parameters["discrepancy"]["tensors"] = _digest(self.discrepancy)
@@ -368,7 +371,12 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         """Whatever a user may call series, as a batch, with the very times that its paths will have."""
         if fitting:
             check_parameters(self)
-        return observed(self._read(X, fitting=fitting))
+        series, step = self._read(X, fitting=fitting), self._preprocessing()
+        return observed(series if step is None else step.transform(series))
+
+    def _preprocessing(self) -> Preprocessing | None:
+        given = self.preprocessing
+        return PREPROCESSING[given]() if isinstance(given, str) else given
 
     def _read(self, X: Any, *, fitting: bool) -> RaggedSeries:
         """Whatever a user may call series, as a batch."""

@@ -15,6 +15,7 @@ from torch import nn
 from ..discrepancies import Discrepancy
 from ..interpolation import Interpolation
 from ..objective import class_scores
+from ..preprocessing import Preprocessing
 from ..shapelets import ShapeletFamily
 from .base import ShapeletEstimator
 from .goals import class_goal
@@ -132,6 +133,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         level_free: float | None = None,
         shapelets: str | Callable[..., ShapeletFamily] = "knots",
         interpolation: str | Interpolation = "linear",
+        preprocessing: str | Preprocessing | None = None,
         gamma: float | None = None,
         own_class: bool | None = None,
         search: Literal["auto", "grid", "refined", "exact"] = "auto",
@@ -159,6 +161,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
             level_free=level_free,
             shapelets=shapelets,
             interpolation=interpolation,
+            preprocessing=preprocessing,
             gamma=gamma,
             search=search,
             procedure=procedure,

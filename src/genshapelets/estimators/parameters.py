@@ -12,7 +12,8 @@ from torch import nn
 
 from ..discrepancies import Discrepancy
 from ..interpolation import INTERPOLATIONS, Interpolation
-from ..procedures import DISCREPANCIES, PROCEDURES
+from ..preprocessing import Preprocessing
+from ..procedures import DISCREPANCIES, PREPROCESSING, PROCEDURES
 from ..search import SEARCHES
 from ..shapelets import FAMILIES
 
@@ -61,6 +62,12 @@ def check_parameters(estimator: Any) -> None:
         refuse(
             "interpolation",
             f"one of {_listed(INTERPOLATIONS)}, or an instance of genshapelets.Interpolation",
+        )
+    step = estimator.preprocessing
+    if not (step is None or isinstance(step, Preprocessing) or step in PREPROCESSING):
+        refuse(
+            "preprocessing",
+            f"None, one of {_listed(PREPROCESSING)}, or an instance of genshapelets.Preprocessing",
         )
     for parameter, options in OPTIONS.items():
         if getattr(estimator, parameter) not in options:

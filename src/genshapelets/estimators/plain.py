@@ -10,11 +10,13 @@ import numpy as np
 from ..described import Described
 from ..discrepancies import Discrepancy
 from ..interpolation import Interpolation
+from ..preprocessing import Preprocessing
 from ..shapelets import ShapeletFamily
 
 FAMILIES: dict[str, type[Described]] = {
     "discrepancy": Discrepancy,
     "interpolation": Interpolation,
+    "preprocessing": Preprocessing,
     "shapelets": ShapeletFamily,
 }
 

@@ -1,6 +1,7 @@
 """Reading fitted models: where, why, what it looks like. Nothing here trains."""
 
 from .counter import Turn, WhatIf
+from .hearing import hear_shapelet
 from .local import Explanation, explain_series
 from .matches import ShapeletMatches, Window, find_matches
 from .measures import Interpretability, interpretability, measure
@@ -31,6 +32,7 @@ __all__ = [
     "explain_model",
     "explain_series",
     "find_matches",
+    "hear_shapelet",
     "interpretability",
     "measure",
     "plot_channels",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-import wave
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +12,8 @@ from numpy.typing import NDArray
 
 from ...paths import Array
 from ...series import RaggedSeries
+from ...sound import write_wav
+from ..hearing import stretch_of
 from ..matches import ShapeletMatches
 from .numbers import short
 
@@ -62,7 +63,7 @@ def sounds(
     of_shapelets: dict[int, list[Any]] = {}
     rate = 0.0
     for k in order:
-        stretch = _stretch(found, waves, k)
+        stretch = stretch_of(found, waves, k)
         needed = 2 * size_of(len(stretch))  # a shapelet is as long as its match, nearly
         if needed > left:
             continue
@@ -83,15 +84,10 @@ def sounds(
 
 
 def as_wav(waveform: NDArray[Any], rate: float) -> bytes:
-    """A waveform from -1 to 1 as a WAV file of 16 bits; a louder one is made softer to fit."""
+    """A waveform as a WAV file; one beyond -1 to 1 is made softer to fit."""
     level = np.nan_to_num(np.asarray(waveform, np.float64))
-    level /= max(float(np.abs(level).max(initial=0.0)), 1.0)
     content = io.BytesIO()
-    with wave.open(content, "wb") as file:
-        file.setnchannels(1)
-        file.setsampwidth(2)
-        file.setframerate(round(rate))
-        file.writeframes(np.rint(32767 * level).astype("<i2").tobytes())
+    write_wav(content, level / max(float(np.abs(level).max()), 1.0), round(rate))
     return content.getvalue()
 
 
@@ -103,13 +99,3 @@ def size_of(n_samples: int) -> int:
 def _sound(waveform: NDArray[Any], rate: float) -> list[Any]:
     code = base64.b64encode(as_wav(waveform, rate)).decode("ascii")
     return [code, short(len(waveform) / rate, 3)]
-
-
-def _stretch(found: ShapeletMatches, waves: RaggedSeries, shapelet: int) -> Array:
-    """Waveform in the window of the series that a shapelet is most similar to."""
-    n = int(found.nearest[shapelet])
-    times, values = waves[n]
-    begin = found._offset[n, shapelet]
-    first = min(int(np.searchsorted(times, begin)), len(times) - 1)
-    last = int(np.searchsorted(times, begin + found._length[shapelet], side="right"))
-    return values[0, first : max(last, first + 1)].astype(np.float64)

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from ...estimators import ShapeletClassifier
 from ...estimators.base import ShapeletEstimator
 from ...estimators.goals import number_goal
-from ...paths import Index
+from ...paths import Array, Index
 from ...saving import check_writable, replace_file
+from ...series import RaggedSeries
 from ..head import check_predicts
+from ..hearing import cepstrum_of, has_seconds, sound_of
 from ..local import Explanation, explain_series
 from ..measures import measure
 from ..overall import ModelExplanation, checked_labels, learnt_from
@@ -39,11 +41,12 @@ def write_report(
     title: str | None = None,
     max_series: int = 1000,
     random_state: int = 0,
-    sound_of: SoundOf | None = None,
+    sounds_by: SoundOf | None = None,
 ) -> Path:
     """Write a page about a fitted model and these series; see ``ShapeletClassifier.report``.
 
-    With `sound_of` (see `sounds.SoundOf`) X holds waveforms, and the page has players.
+    If the model hears (``preprocessing="mfc"``), or with `sounds_by` (see `sounds.SoundOf`), X holds
+    waveforms, and the page has players.
     """
     check_predicts(estimator)
     model = estimator._fitted()
@@ -51,13 +54,14 @@ def write_report(
     check_writable(target)
     if not isinstance(max_series, int | np.integer) or max_series < 1:
         raise ValueError(f"max_series must be a whole number of at least 1; got {max_series!r}.")
-    series = estimator._as_series(X, fitting=False)
+    given = estimator._read(X, fitting=False)
+    series = estimator._as_series(given, fitting=False)
     estimator._check_like_training(series, model)
     true = None if y is None else _as_targets(estimator, y, len(series))
     chosen = _sample(estimator, true, len(series), int(max_series), random_state)
     # First of all of them, so that what is wrong with a series is said of the right one.
-    predicted = estimator.predict(series) if len(chosen) < len(series) else None
-    explanation = explain_series(estimator, series[chosen])
+    predicted = estimator.predict(given) if len(chosen) < len(given) else None
+    explanation = explain_series(estimator, given[chosen])
     predicted = explanation.predicted if predicted is None else predicted
     contents = _contents(explanation, series, chosen, true, predicted)
     name = _title(explanation) if title is None else str(title)
@@ -66,12 +70,28 @@ def write_report(
         explanation.matches.series, np.array(contents["shown"]), room
     )
     contents["sounds"] = None
-    if sound_of is not None:
-        waves = estimator._read(X, fitting=False)[chosen]
+    sounds_by = _sound_of(estimator, given) if sounds_by is None else sounds_by
+    if sounds_by is not None:
         order = [one["number"] for one in contents["shapelets"]]
-        contents["sounds"] = sounds(explanation.matches, waves, order, sound_of)
+        contents["sounds"] = sounds(explanation.matches, given[chosen], order, sounds_by)
     replace_file(target, render(name, contents))
     return target
+
+
+def _sound_of(estimator: ShapeletEstimator, waves: RaggedSeries) -> SoundOf | None:
+    """What makes sounds of shapelets, if the model hears."""
+    cepstrum = cepstrum_of(estimator)
+    if cepstrum is None:
+        return None
+    in_seconds = has_seconds(waves)
+
+    def made(shapelet: int, stretch: Array) -> tuple[NDArray[Any] | None, float]:
+        length = float(estimator.lengths_[shapelet]) / (1.0 if in_seconds else cepstrum.sample_rate)
+        if round(length * cepstrum.sample_rate) < cepstrum.n_bins:  # too short to be heard
+            return None, cepstrum.sample_rate
+        return sound_of(estimator, shapelet, stretch, in_seconds), cepstrum.sample_rate
+
+    return made
 
 
 def _contents(
