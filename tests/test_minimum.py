@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import torch
+from naive import grid as naive_grid
 from problems import (
     SERIES,
     evaluated,
@@ -18,8 +19,16 @@ from problems import (
 from torch.autograd import gradcheck
 from torch.func import functional_call
 
-from genshapelets import GeneralisedShapeletTransform, RaggedSeries, interpolate
-from genshapelets.minimum import Minimum, SoftMinimum
+import genshapelets.evaluation.generic
+import genshapelets.transform
+from genshapelets import (
+    ClassicalDiscrepancy,
+    GeneralisedShapeletTransform,
+    RaggedSeries,
+    interpolate,
+)
+from genshapelets.minimum import Minimum, Softmin, SoftMinimum, from_config, name_of
+from genshapelets.search.generic import grid as generic_grid
 
 CANDIDATES = torch.tensor([[[1.0, 3.0, 2.0], [5.0, 5.0, 5.0]]], dtype=torch.float64)
 ALL = torch.tensor([[3, 3]])
@@ -196,3 +205,157 @@ def test_training_with_a_soft_minimum():
         optimiser.step()
         losses.append(loss.item())
     assert losses[-1] < 0.9 * losses[0]
+
+
+# Over all offsets
+
+
+def learning_shapelets(series, shapelets, alpha, upstream):
+    """Grabocka et al. (2014), equations 6, 10 and 11 loop by loop: soft minima and their gradients."""
+    soft = np.zeros((len(series), len(shapelets)))
+    gradient = np.zeros_like(shapelets)
+    for i, x in enumerate(series):
+        for k, w in enumerate(shapelets):
+            size = len(w)
+            pieces = [x[j : j + size] for j in range(len(x) - size + 1)]
+            distances = np.array([((piece - w) ** 2).mean() for piece in pieces])
+            weights = np.exp(alpha * distances)
+            soft[i, k] = (distances * weights).sum() / weights.sum()
+            for piece, distance, weight in zip(pieces, distances, weights, strict=True):
+                share = weight * (1 + alpha * (distance - soft[i, k])) / weights.sum()
+                gradient[k] += upstream[i, k] * share * 2 / size * (w - piece)
+    return soft, gradient
+
+
+@pytest.mark.parametrize("alpha", [-100.0, -2.0])
+def test_softmin_is_that_of_learning_shapelets(alpha):
+    rng = np.random.default_rng(5)
+    series = [rng.normal(size=size).cumsum() / 4 for size in (20, 12, 31, 6)]
+    values, upstream = rng.normal(size=(3, 1, 6)), rng.normal(size=(4, 3))
+    transform = GeneralisedShapeletTransform.from_shapelets(
+        values, discrepancy=ClassicalDiscrepancy(mean=True), minimum=Softmin(alpha)
+    )
+    found = transform([x[None] for x in series]).discrepancy
+    soft, gradient = learning_shapelets(series, values[:, 0], alpha, upstream)
+    np.testing.assert_allclose(found.detach(), soft, rtol=1e-10)
+    (found * torch.from_numpy(upstream)).sum().backward()
+    np.testing.assert_allclose(transform.shapelets.values.grad[:, 0], gradient, rtol=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["regular", "irregular", "ragged", "odd"])
+def test_all_offsets_are_those_of_the_grid(kind):
+    rng = np.random.default_rng(6)
+    paths = interpolate(SERIES[kind](rng))
+    transform = make_transform(rng, n_shapelets=3)
+    lengths = transform.shapelets.lengths.detach().double()
+    found = offsets_of(transform, paths, None)
+    assert found.start.shape[2] == found.count.max() and found.backend == "grid"
+    for i in range(len(paths)):
+        tried, moves = generic_grid(
+            int(paths.lengths[i]), float(paths.step[i]), (paths.spans[i] - lengths).clamp(min=0)
+        )
+        for k in range(3):
+            start, slope, n = found.start[i, k], found.slope[i, k], found.count[i, k]
+            np.testing.assert_allclose(
+                start[:n], naive_grid(paths, i, lengths[k].item()), atol=1e-14
+            )
+            assert (start[n:] == start[0]).all() and (slope[n:] == slope[0]).all()
+            np.testing.assert_array_equal(start[:n], tried[:n, k])
+            np.testing.assert_array_equal(slope[:n], moves[:n, k])
+
+
+def test_all_offsets_of_a_discrepancy_that_counts_samples():
+    series = RaggedSeries.from_arrays(
+        [np.zeros((1, 6)), np.zeros((1, 3))], [np.arange(6) / 2, np.arange(3) / 2]
+    )
+    transform = GeneralisedShapeletTransform.from_shapelets(
+        np.zeros((2, 1, 4)), discrepancy=ClassicalDiscrepancy()
+    )
+    found = offsets_of(transform, interpolate(series), None)
+    assert found.start.tolist() == [[[0.0, 0.5, 1.0]] * 2, [[0.0, 0.0, 0.0]] * 2]
+    assert found.count.tolist() == [[3, 3], [1, 1]]
+
+
+@pytest.mark.parametrize("backend", ["auto", "generic"])
+@pytest.mark.parametrize("kind", ["regular", "irregular"])
+def test_gradients_of_softmin(kind, backend):
+    rng = np.random.default_rng(7)
+    paths = interpolate(SERIES[kind](rng, n_series=2, n_times=(6, 9)))
+    transform = make_transform(
+        rng, n_shapelets=2, lengths=[0.9, 1.7], backend=backend, minimum=Softmin(-3.0)
+    )
+    names, parameters = zip(*transform.named_parameters(), strict=True)
+    inputs = [p.detach().clone().requires_grad_() for p in parameters]
+
+    def discrepancy(*values):
+        given = dict(zip(names, values, strict=True))
+        return functional_call(transform, given, (paths,)).discrepancy
+
+    assert gradcheck(discrepancy, inputs, atol=1e-6)
+
+
+@pytest.mark.parametrize("backend", ["auto", "generic"])
+@pytest.mark.parametrize("classical", [False, True])
+def test_softmin_in_small_parts_is_that_at_once(classical, backend, monkeypatch):
+    rng = np.random.default_rng(8)
+    paths = interpolate(regular(rng))
+    transform = make_transform(rng, n_shapelets=3, backend=backend, minimum=Softmin(-3.0))
+    if classical:
+        transform.discrepancy = ClassicalDiscrepancy()
+
+    def results():
+        matches = transform(paths)
+        wanted = [p for n, p in transform.named_parameters() if not (classical and "len" in n)]
+        return matches, torch.autograd.grad(matches.discrepancy.square().sum(), wanted)
+
+    want, gradients = results()
+    # Two series at a time, a few of their offsets at a time.
+    monkeypatch.setattr(genshapelets.transform, "MAX_CANDIDATES", 2 * 3 * int(paths.lengths.max()))
+    monkeypatch.setattr(genshapelets.evaluation.generic, "MAX_ELEMENTS", 1000)
+    got, again = results()
+    torch.testing.assert_close(got.discrepancy, want.discrepancy, rtol=1e-13, atol=0)
+    assert torch.equal(got.start, want.start) and got.backend == want.backend == "grid"
+    for one, other in zip(again, gradients, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
+
+
+def test_softmin_between_the_least_and_the_mean():
+    assert Softmin(-1e6)(CANDIDATES, ALL)[0].tolist() == [1.0, 5.0]
+    assert Softmin(-1e-9)(CANDIDATES, ALL)[0, 0].item() == pytest.approx(2.0)
+    # No exponential over- or underflows: only differences count.
+    far = Softmin(-100.0)(CANDIDATES + 1e6, ALL)
+    assert far[0, 0].item() == pytest.approx(1e6 + 1.0, rel=1e-15)
+
+
+def test_softmin_has_no_finer_search():
+    rng = np.random.default_rng(9)
+    transform = make_transform(rng, minimum=Softmin(), search="refined")
+    with pytest.raises(
+        ValueError, match="those of the grid: use search='auto' or 'grid'; got 'refi"
+    ):
+        transform(regular(rng))
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, -float("inf"), float("nan")])
+def test_alpha_is_negative(alpha):
+    with pytest.raises(ValueError, match="alpha must be a negative number; got"):
+        Softmin(alpha)
+
+
+@pytest.mark.parametrize("minimum", [Minimum(), SoftMinimum(3, sharpness=2.5), Softmin(-7.0)])
+def test_a_minimum_can_be_made_again(minimum):
+    twin = from_config(name_of(minimum), minimum.config())
+    assert type(twin) is type(minimum) and vars(twin).keys() == vars(minimum).keys()
+    assert torch.equal(twin(CANDIDATES, ALL), minimum(CANDIDATES, ALL))
+    assert repr(twin) == repr(minimum)
+
+
+def test_a_minimum_that_is_not_known():
+    with pytest.raises(ValueError, match="'least' is not known here; known are min, soft, softmin"):
+        from_config("least", {})
+
+    class Own(Minimum):
+        pass
+
+    with pytest.raises(TypeError, match="Own cannot be written to a file: known are min, soft"):
+        name_of(Own())

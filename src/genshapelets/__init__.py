@@ -19,7 +19,7 @@ from .interpolation import (
     KernelSmoothing,
     Linear,
 )
-from .minimum import Minimum, SoftMinimum
+from .minimum import Minimum, Softmin, SoftMinimum
 from .objective import interpretable_regularisation
 from .paths import Paths, interpolate
 from .preprocessing import Preprocessing
@@ -57,6 +57,7 @@ __all__ = [
     "ShapeletTransformer",
     "Shapelets",
     "SoftMinimum",
+    "Softmin",
     "explain_model",
     "explain_series",
     "interpolate",

@@ -1,19 +1,36 @@
-"""From the discrepancies of the best candidates to one number: their minimum, or a soft one."""
+"""From the discrepancies of candidates to one number: their minimum, or a soft one."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 
 class Minimum(nn.Module):
-    r"""The least discrepancy, :math:`\sigma = \min_i \pi_i`."""
+    r"""The least discrepancy, :math:`\sigma = \min_i \pi_i`.
 
-    n_best = 1  # candidates that a search must find
+    Attributes
+    ----------
+    n_best : int or None
+        Number of candidates that a search must find: the best local minima over the offsets. None: no
+        search, all offsets of the grid are candidates.
+    """
+
+    n_best: int | None = 1
 
     def forward(self, candidates: Tensor, count: Tensor) -> Tensor:  # noqa: ARG002
         """Combine discrepancies (series, shapelets, candidates), of which ``count`` are given."""
         return candidates[..., 0] if candidates.shape[-1] == 1 else candidates.min(dim=-1).values
+
+    def config(self) -> dict[str, Any]:
+        """Arguments that make this minimum again: for files and `repr`."""
+        return {}
+
+    def extra_repr(self) -> str:
+        """Describe the settings for `repr`."""
+        return ", ".join(f"{name}={value:g}" for name, value in self.config().items())
 
 
 class SoftMinimum(Minimum):
@@ -47,11 +64,71 @@ class SoftMinimum(Minimum):
 
     def forward(self, candidates: Tensor, count: Tensor) -> Tensor:
         """Combine discrepancies (series, shapelets, candidates), of which ``count`` are given."""
-        tiny = torch.finfo(candidates.dtype).tiny
-        scores = -self.sharpness * candidates.clamp(min=tiny).log()
-        given = torch.arange(self.n_best, device=count.device) < count[..., None]
-        return (torch.where(given, scores, -torch.inf).softmax(dim=-1) * candidates).sum(dim=-1)
+        given = torch.arange(candidates.shape[-1], device=count.device) < count[..., None]
+        scores = torch.where(given, self.log_weights(candidates), -torch.inf)
+        return (scores.softmax(dim=-1) * candidates).sum(dim=-1)
 
-    def extra_repr(self) -> str:
-        """Describe the settings for `repr`."""
-        return f"n_best={self.n_best}, sharpness={self.sharpness:g}"
+    def log_weights(self, candidates: Tensor) -> Tensor:
+        """Logarithm of each candidate's weight, up to a constant."""
+        tiny = torch.finfo(candidates.dtype).tiny
+        return -self.sharpness * candidates.clamp(min=tiny).log()
+
+    def config(self) -> dict[str, Any]:
+        """Arguments that make this minimum again: for files and `repr`."""
+        return {"n_best": self.n_best, "sharpness": self.sharpness}
+
+
+class Softmin(SoftMinimum):
+    r"""The soft minimum of Learning Shapelets (Grabocka et al. 2014), over all offsets of the grid.
+
+    .. math:: \sigma = \frac{\sum_j \pi_j e^{\alpha \pi_j}}{\sum_j e^{\alpha \pi_j}}
+
+    There :math:`\pi_j` is the mean of squares, ``ClassicalDiscrepancy(mean=True)``. Other than those of
+    `SoftMinimum` the weights depend on the unit of the discrepancy.
+
+    Parameters
+    ----------
+    alpha : float
+        :math:`\alpha < 0`; the lower, the closer to the minimum. The paper of 2014 has -100.
+
+    Examples
+    --------
+    >>> import torch
+    >>> Softmin(alpha=-1.0)(torch.tensor([[[1.0, 1.0, 3.0]]]), torch.tensor([[2]]))
+    tensor([[1.]])
+    """
+
+    def __init__(self, alpha: float = -100.0) -> None:
+        Minimum.__init__(self)
+        if not -float("inf") < alpha < 0.0:
+            raise ValueError(f"alpha must be a negative number; got {alpha!r}.")
+        self.n_best, self.alpha = None, alpha
+
+    def log_weights(self, candidates: Tensor) -> Tensor:
+        """Logarithm of each candidate's weight, up to a constant."""
+        return self.alpha * candidates
+
+    def config(self) -> dict[str, Any]:
+        """Arguments that make this minimum again: for files and `repr`."""
+        return {"alpha": self.alpha}
+
+
+MINIMA: dict[str, type[Minimum]] = {"min": Minimum, "soft": SoftMinimum, "softmin": Softmin}
+
+
+def name_of(minimum: Minimum) -> str:
+    """Name of its class in `MINIMA`, for files."""
+    for name, kind in MINIMA.items():
+        if type(minimum) is kind:
+            return name
+    raise TypeError(
+        f"{type(minimum).__name__} cannot be written to a file: known are {', '.join(MINIMA)}. Add the "
+        "class to genshapelets.minimum.MINIMA."
+    )
+
+
+def from_config(name: str, config: dict[str, Any]) -> Minimum:
+    """Make a minimum from its name in `MINIMA` and its `config`."""
+    if name not in MINIMA:
+        raise ValueError(f"the minimum {name!r} is not known here; known are {', '.join(MINIMA)}.")
+    return MINIMA[name](**config)

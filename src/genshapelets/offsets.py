@@ -16,7 +16,8 @@ class Offsets(NamedTuple):
     Attributes
     ----------
     start : (series, shapelets, candidates) array
-        Offset s, counted from the path's first time; the best candidate first.
+        Offset s, counted from the path's first time; the best candidate first, or if all
+        offsets are candidates the earliest.
     slope : (series, shapelets, candidates) array
         ds/dS, how the offset moves with the shapelet's length: 0 at a fixed place or at a minimum over
         continuous offsets, -1 at the last possible start, in between on a grid that shrinks.

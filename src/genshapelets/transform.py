@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+from torch.func import functional_call
 
 from .discrepancies import Discrepancy, L2Discrepancy
 from .evaluation import evaluate
@@ -16,6 +19,8 @@ from .paths import Paths, check_fill, paths_of
 from .search import BACKENDS, SEARCHES, best_offsets
 from .series import RaggedSeries
 from .shapelets import ShapeletFamily, Shapelets, as_tensor
+
+MAX_CANDIDATES = 2**20  # at a time, if all offsets are
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +34,8 @@ class Matches:
     start : (series, shapelets) float64 tensor
         When the best window starts, in the series' own time. It ends one shapelet length later.
     backend : str
-        Which search ran: "lattice", "exact", "convolution" or "generic".
+        Which search ran: "lattice", "exact", "convolution" or "generic"; "grid" if none did, because
+        all offsets of the grid count.
     """
 
     discrepancy: Tensor
@@ -58,7 +64,8 @@ class GeneralisedShapeletTransform(nn.Module):
         "generic" evaluates the discrepancy's formula at every offset, on any device: slow and obvious.
         "auto" is faster where the discrepancy knows a faster way.
     minimum : Minimum, optional
-        How the best candidates become one number; default: the least.
+        How candidates become one number; default: the least. `SoftMinimum` looks at the best few
+        local minima, `Softmin` at all offsets of the grid.
     fill : number or (channels,) array
         Value of a channel in a series that never observes it.
 
@@ -148,6 +155,21 @@ class GeneralisedShapeletTransform(nn.Module):
             A `RaggedSeries` that is matched again is not interpolated again.
         """
         paths = self._as_paths(series)
+        size = len(paths)
+        if self.minimum.n_best is None:
+            per_path = self.shapelets.n_shapelets * int(paths.lengths.max())
+            size = max(1, MAX_CANDIDATES // per_path)
+        if size >= len(paths):
+            return self._match(paths)
+        names, parameters = zip(*self.named_parameters(), strict=True)
+        parts = [
+            _Part.apply(self, paths[first : first + size], names, *parameters)  # type: ignore[no-untyped-call]
+            for first in range(0, len(paths), size)
+        ]
+        discrepancy, start = (torch.cat(tensors) for tensors in zip(*parts, strict=True))
+        return Matches(discrepancy, start, "grid")
+
+    def _match(self, paths: Paths) -> Matches:
         values, lengths = self.shapelets.values, self.shapelets.lengths
         offsets = best_offsets(
             self.discrepancy, paths, values, lengths,
@@ -176,6 +198,38 @@ class GeneralisedShapeletTransform(nn.Module):
     def extra_repr(self) -> str:
         """Describe the settings for `repr`."""
         return f"search={self.search!r}, backend={self.backend!r}"
+
+
+class _Part(torch.autograd.Function):
+    """Matches of some of the paths, whose many candidates are not kept but found again for gradients."""
+
+    @staticmethod
+    def forward(  # type: ignore[override]
+        ctx: Any,
+        transform: GeneralisedShapeletTransform,
+        paths: Paths,
+        names: tuple[str, ...],
+        *parameters: Tensor,
+    ) -> tuple[Tensor, Tensor]:
+        ctx.transform, ctx.paths, ctx.names = transform, paths, names
+        ctx.save_for_backward(*parameters)
+        matches = transform._match(paths)
+        ctx.mark_non_differentiable(matches.start)
+        return matches.discrepancy, matches.start
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        inputs = [
+            parameter.detach().requires_grad_(needed)
+            for parameter, needed in zip(ctx.saved_tensors, ctx.needs_input_grad[3:], strict=True)
+        ]
+        given = dict(zip(ctx.names, inputs, strict=True))
+        with torch.enable_grad():
+            found = functional_call(ctx.transform, given, (ctx.paths,)).discrepancy
+        wanted = [tensor for tensor in inputs if tensor.requires_grad]
+        gradients = iter(torch.autograd.grad(found, wanted, upstream, allow_unused=True))
+        return None, None, None, *(next(gradients) if x.requires_grad else None for x in inputs)
 
 
 def _check_kind(discrepancy: object, n_channels: int) -> None:

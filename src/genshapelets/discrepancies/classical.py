@@ -15,12 +15,22 @@ class ClassicalDiscrepancy(Discrepancy):
     A shapelet's knots are its S samples; its length is not learnt. Paths must be regularly sampled;
     missing values are interpolated beforehand, and a path of fewer than S samples is held at its last
     value.
+
+    Parameters
+    ----------
+    mean : bool
+        Divide by S, a mean over samples, as Learning Shapelets does (Grabocka et al. 2014).
     """
 
     title = "classical"
     counts_samples = True
     squared = True
 
+    def __init__(self, mean: bool = False) -> None:
+        super().__init__()
+        self.mean = mean
+
     def forward(self, times: Tensor, path: Tensor, shapelet: Tensor) -> Tensor:  # noqa: ARG002
         """Sum the squared differences over samples, which are the knots of both."""
-        return (path - shapelet).square().sum(dim=(-2, -1))
+        total = (path - shapelet).square().sum(dim=(-2, -1))
+        return total / path.shape[-2] if self.mean else total

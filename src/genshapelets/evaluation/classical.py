@@ -10,19 +10,28 @@ from ..discrepancies import Discrepancy
 from ..offsets import Offsets
 from ..paths import Paths
 from ..windows import wide_dtype
+from .generic import in_chunks
 
 
 def evaluate_classical(
     discrepancy: Discrepancy, paths: Paths, values: Tensor, lengths: Tensor, offsets: Offsets
 ) -> Tensor:
     """Sum of squared differences; starts are samples, and lengths play no part."""
-    n_samples = values.shape[2]
+    device, dtype = values.device, wide_dtype(values.device)
+    n_shapelets, n_channels, n_samples = values.shape
     step = np.where(paths.step > 0, paths.step, 1.0)[:, None, None]
-    first = paths.row_offsets[:-1, None, None] + np.rint(offsets.start / step).astype(np.int64)
-    last = paths.row_offsets[1:] - 1
-    row = np.minimum(first[..., None] + np.arange(n_samples), last[:, None, None, None])
-    wide = values.to(wide_dtype(values.device))
-    windows = torch.from_numpy(paths.values).to(wide)[torch.from_numpy(row).to(values.device)]
-    shapelets = wide.transpose(1, 2)[:, None]
-    times = lengths.new_zeros(windows.shape[:-1])
-    return discrepancy(times, windows, shapelets).to(values.dtype)
+    start = torch.from_numpy(np.rint(offsets.start / step).astype(np.int64)).transpose(1, 2)
+    origin, end = (torch.from_numpy(row) for row in (paths.row_offsets[:-1], paths.row_offsets[1:]))
+    sample = torch.arange(n_samples)
+    rows = torch.from_numpy(paths.values).to(device, dtype)
+
+    def chunk(first: int, last: int, start: Tensor, values: Tensor) -> Tensor:
+        row = (origin[first:last, None, None] + start)[..., None] + sample
+        row = torch.minimum(row, end[first:last, None, None, None] - 1)
+        windows = rows[row.to(device)]
+        times = lengths.new_zeros(windows.shape[:-1])
+        return discrepancy(times, windows, values.transpose(1, 2))
+
+    per_offset = n_shapelets * n_samples * n_channels
+    found = in_chunks(chunk, start, (values.to(dtype),), per_offset)
+    return found.transpose(1, 2).to(values.dtype)

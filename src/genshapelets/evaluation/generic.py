@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 from torch.func import functional_call
@@ -31,22 +33,42 @@ def evaluate_generic(
     # Through the offset runs the part of the length's gradient that moves the window.
     start = start + slope * (wide_lengths - wide_lengths.detach())
 
-    def chunk(first: int, last: int, values: Tensor, lengths: Tensor, start: Tensor) -> Tensor:
+    def chunk(first: int, last: int, start: Tensor, values: Tensor, lengths: Tensor) -> Tensor:
         padded = PaddedPaths.of(paths[first:last], values.device)
         return checked(discrepancy, padded, start, values, lengths)
 
     n_shapelets, n_channels, n_knots = values.shape
-    per_path = n_shapelets * start.shape[1] * (int(paths.lengths.max()) + n_knots) * n_channels
-    size = max(1, MAX_ELEMENTS // per_path)
-    parts = []
-    for first in range(0, len(paths), size):
-        last = min(first + size, len(paths))
-        arguments = (first, last, wide_values, wide_lengths, start[first:last])
-        again = torch.is_grad_enabled() and size < len(paths)
-        parts.append(
-            checkpoint(chunk, *arguments, use_reentrant=False) if again else chunk(*arguments)
-        )
-    return torch.cat(parts).transpose(1, 2).to(values.dtype)
+    per_offset = n_shapelets * (int(paths.lengths.max()) + n_knots) * n_channels
+    found = in_chunks(chunk, start, (wide_values, wide_lengths), per_offset)
+    return found.transpose(1, 2).to(values.dtype)
+
+
+def in_chunks(
+    function: Callable[..., Tensor], start: Tensor, tensors: tuple[Tensor, ...], per_offset: int
+) -> Tensor:
+    """Results (series, offsets, …) of a function of starts (series, offsets, …), chunk by chunk.
+
+    It takes (first series, last, their starts or some of them, *tensors). A chunk holds as many series,
+    or if one is too large as many of its offsets, as `MAX_ELEMENTS` allows at ``per_offset`` elements
+    for each offset. If there are several they are computed again in the backward pass.
+    """
+    n_series, n_offsets = start.shape[:2]
+    width = min(max(1, MAX_ELEMENTS // per_offset), n_offsets)
+    size = max(1, MAX_ELEMENTS // (per_offset * n_offsets))
+    again = torch.is_grad_enabled() and (size < n_series or width < n_offsets)
+    rows = []
+    for first in range(0, n_series, size):
+        last = min(first + size, n_series)
+        parts = []
+        for some in start[first:last].split(width, dim=1):
+            arguments = (first, last, some, *tensors)
+            parts.append(
+                checkpoint(function, *arguments, use_reentrant=False)
+                if again
+                else function(*arguments)
+            )
+        rows.append(torch.cat(parts, dim=1) if len(parts) > 1 else parts[0])
+    return torch.cat(rows)
 
 
 def checked(

@@ -16,6 +16,7 @@ from ..discrepancies import (
 from ..offsets import Offsets
 from ..paths import Paths
 from .classical import search_classical
+from .everywhere import all_offsets
 from .generic import search_generic
 from .l2 import prepare_l2, search_l2
 from .mfc import prepare_mfc, search_mfc
@@ -90,7 +91,7 @@ def best_offsets(
     *,
     search: str = "auto",
     backend: str = "auto",
-    n_best: int = 1,
+    n_best: int | None = 1,
 ) -> Offsets:
     """Find the offsets of least discrepancy, for every path and shapelet.
 
@@ -107,8 +108,8 @@ def best_offsets(
         (L2 only). "auto": "grid" on regularly sampled paths, "refined" on others.
     backend : "auto" or "generic"
         What the class of the discrepancy has registered, if anything, or its formula at every offset.
-    n_best : int
-        How many candidates: the best local minima.
+    n_best : int, optional
+        How many candidates: the best local minima. None: all offsets of the grid, none searched for.
     """
     found = None
     on_cpu = values.device.type == "cpu"
@@ -119,6 +120,9 @@ def best_offsets(
             "use genshapelets.search.register and genshapelets.evaluation.register, or measure in "
             "continuous time."
         )
+    if n_best is None:
+        own = lengths.detach().cpu().double().numpy()
+        return all_offsets(discrepancy, paths, values.shape[2], own, search)
     if discrepancy.counts_samples or search == "exact" or (backend == "auto" and on_cpu):
         if fast is not None:
             found = fast(discrepancy, paths, values.detach(), lengths.detach(), search, n_best)

@@ -31,14 +31,7 @@ def search_classical(
         raise ValueError(
             f'the classical discrepancy is searched with search="grid"; got {search!r}.'
         )
-    steps = paths.step[paths.lengths > 1]
-    if not (steps == steps[:1]).all() or (steps == 0).any():
-        several = np.flatnonzero(paths.lengths > 1)
-        odd = several[np.argmax(steps == 0 if (steps == 0).any() else steps != steps[0])]
-        raise ValueError(
-            "the classical discrepancy counts samples, so all series must be regularly sampled with "
-            f"one common step; series {odd} is not. Use L2Discrepancy, which works in continuous time."
-        )
+    check_samples(paths)
     device, dtype = values.device, wide_dtype(values.device)
     n_shapelets, n_channels, n_samples = values.shape
     taps = values.to(dtype)
@@ -73,6 +66,18 @@ def search_classical(
         start[chunk] = index * step[:, None, None]
         count[chunk] = found.reshape(len(x), n_shapelets).cpu().numpy()
     return Offsets(start, np.zeros_like(start), count, "convolution")
+
+
+def check_samples(paths: Paths) -> None:
+    """Refuse paths that are not regularly sampled with one common step."""
+    steps = paths.step[paths.lengths > 1]
+    if not (steps == steps[:1]).all() or (steps == 0).any():
+        several = np.flatnonzero(paths.lengths > 1)
+        odd = several[np.argmax(steps == 0 if (steps == 0).any() else steps != steps[0])]
+        raise ValueError(
+            "the classical discrepancy counts samples, so all series must be regularly sampled with "
+            f"one common step; series {odd} is not. Use L2Discrepancy, which works in continuous time."
+        )
 
 
 def _settled(cost: Tensor, rounding: Tensor, x: Tensor, taps: Tensor) -> Tensor:
