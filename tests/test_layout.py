@@ -31,6 +31,8 @@ ROAD = [
     "search",
     "minimum",
     "transform",
+    "splits",
+    "selection",
     "objective",
     "owners",
     "model",

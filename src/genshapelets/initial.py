@@ -60,6 +60,12 @@ def kmeans_windows(
     return np.ascontiguousarray(centres.reshape(n_shapelets, *windows.shape[1:]))
 
 
+def windows_at(paths: Paths, series: Index, start: Array, lengths: Array, n_knots: int) -> Array:
+    """Windows of paths, each from a start in the path's own time; (windows, channels, knots)."""
+    times = start[:, None] + lengths[:, None] * np.linspace(0.0, 1.0, n_knots)
+    return paths[series].evaluate(times)
+
+
 def _groups(labels: Index) -> list[Index]:
     return [np.flatnonzero(labels == label) for label in np.unique(labels)]
 
@@ -67,5 +73,4 @@ def _groups(labels: Index) -> list[Index]:
 def _windows(paths: Paths, chosen: Index, share: Array, lengths: Array, n_knots: int) -> Array:
     """Values at evenly spaced knots; a window starts at a share of the room that its path leaves."""
     start = paths.origin[chosen] + share * np.maximum(paths.spans[chosen] - lengths, 0.0)
-    times = start[:, None] + lengths[:, None] * np.linspace(0.0, 1.0, n_knots)
-    return paths[chosen].evaluate(times)
+    return windows_at(paths, chosen, start, lengths, n_knots)

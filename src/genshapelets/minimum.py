@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
+from .described import Described
 
-class Minimum(nn.Module):
+
+class Minimum(Described, nn.Module):
     r"""The least discrepancy, :math:`\sigma = \min_i \pi_i`.
 
     Attributes
@@ -18,19 +20,20 @@ class Minimum(nn.Module):
         search, all offsets of the grid are candidates.
     """
 
+    family = "minimum"
+    _classes: ClassVar[dict[str, type[Any]]] = {}
     n_best: int | None = 1
 
     def forward(self, candidates: Tensor, count: Tensor) -> Tensor:  # noqa: ARG002
         """Combine discrepancies (series, shapelets, candidates), of which ``count`` are given."""
         return candidates[..., 0] if candidates.shape[-1] == 1 else candidates.min(dim=-1).values
 
-    def config(self) -> dict[str, Any]:
-        """Arguments that make this minimum again: for files and `repr`."""
-        return {}
-
     def extra_repr(self) -> str:
         """Describe the settings for `repr`."""
         return ", ".join(f"{name}={value:g}" for name, value in self.config().items())
+
+
+Minimum._classes["Minimum"] = Minimum  # the head of its family, and one of it
 
 
 class SoftMinimum(Minimum):
@@ -73,10 +76,6 @@ class SoftMinimum(Minimum):
         tiny = torch.finfo(candidates.dtype).tiny
         return -self.sharpness * candidates.clamp(min=tiny).log()
 
-    def config(self) -> dict[str, Any]:
-        """Arguments that make this minimum again: for files and `repr`."""
-        return {"n_best": self.n_best, "sharpness": self.sharpness}
-
 
 class Softmin(SoftMinimum):
     r"""The soft minimum of Learning Shapelets (Grabocka et al. 2014), over all offsets of the grid.
@@ -108,27 +107,5 @@ class Softmin(SoftMinimum):
         """Logarithm of each candidate's weight, up to a constant."""
         return self.alpha * candidates
 
-    def config(self) -> dict[str, Any]:
-        """Arguments that make this minimum again: for files and `repr`."""
-        return {"alpha": self.alpha}
-
 
 MINIMA: dict[str, type[Minimum]] = {"min": Minimum, "soft": SoftMinimum, "softmin": Softmin}
-
-
-def name_of(minimum: Minimum) -> str:
-    """Name of its class in `MINIMA`, for files."""
-    for name, kind in MINIMA.items():
-        if type(minimum) is kind:
-            return name
-    raise TypeError(
-        f"{type(minimum).__name__} cannot be written to a file: known are {', '.join(MINIMA)}. Add the "
-        "class to genshapelets.minimum.MINIMA."
-    )
-
-
-def from_config(name: str, config: dict[str, Any]) -> Minimum:
-    """Make a minimum from its name in `MINIMA` and its `config`."""
-    if name not in MINIMA:
-        raise ValueError(f"the minimum {name!r} is not known here; known are {', '.join(MINIMA)}.")
-    return MINIMA[name](**config)

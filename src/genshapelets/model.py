@@ -38,6 +38,8 @@ class ShapeletModel(nn.Module):
         does not matter.
     interpolation : Interpolation, optional
         How standardised series become paths; default: straight lines.
+    log : bool
+        False: no logarithm, :math:`x_k = \sigma_k`.
     """
 
     centre: Tensor
@@ -55,6 +57,7 @@ class ShapeletModel(nn.Module):
         epsilon: float = 1e-5,
         per_length: bool = False,
         interpolation: Interpolation | None = None,
+        log: bool = True,
     ) -> None:
         super().__init__()
         self.transform = transform
@@ -62,6 +65,7 @@ class ShapeletModel(nn.Module):
         self.epsilon = epsilon
         self.per_length = per_length
         self.interpolation = Linear() if interpolation is None else interpolation
+        self.log = log
         n_shapelets = transform.shapelets.n_shapelets
         self.register_buffer("centre", torch.from_numpy(centre))
         self.register_buffer("scale", torch.from_numpy(scale))
@@ -74,8 +78,9 @@ class ShapeletModel(nn.Module):
         return interpolate(self.interpolation(standardise(series, centre, scale)))
 
     def features(self, discrepancy: Tensor) -> Tensor:
-        """Logarithms of discrepancies, (series, shapelets)."""
-        return torch.log(discrepancy / self.units() + self.epsilon)
+        """Logarithms of discrepancies, (series, shapelets), or without ``log`` these themselves."""
+        discrepancy = discrepancy / self.units()
+        return torch.log(discrepancy + self.epsilon) if self.log else discrepancy
 
     def units(self) -> Tensor:
         """What discrepancies are divided by, (shapelets,): sqrt(S_k) if they grow with it, or 1."""
@@ -91,8 +96,12 @@ class ShapeletModel(nn.Module):
         ``keep`` multiplies the standardised features: dropout, whose randomness the caller owns.
         """
         matches = self.transform(paths)
-        features = (self.features(matches.discrepancy) - self.feature_mean) / self.feature_scale
-        return self.head(features if keep is None else features * keep), matches
+        return self.apply_head(matches.discrepancy, keep), matches
+
+    def apply_head(self, discrepancy: Tensor, keep: Tensor | None = None) -> Tensor:
+        """Outputs of the head for discrepancies (series, shapelets); ``keep`` as in `forward`."""
+        features = (self.features(discrepancy) - self.feature_mean) / self.feature_scale
+        return self.head(features if keep is None else features * keep)
 
     def outputs(self, discrepancy: Tensor) -> Tensor:
         """Outputs for given discrepancies, in float64: what predictions and explanations are made of.
@@ -130,7 +139,7 @@ class ShapeletModel(nn.Module):
             )
 
     def linear(self) -> tuple[Tensor, Tensor]:
-        """Weights (outputs, shapelets) and bias (outputs,) on the plain logarithms, in float64."""
+        """Weights (outputs, shapelets) and bias (outputs,) on the plain features, in float64."""
         if type(self.head) is not nn.Linear:  # a subclass may compute something else
             raise TypeError(
                 f"the head is a {type(self.head).__name__}: only a linear head has one weight for each "

@@ -1,4 +1,4 @@
-"""Two ways from training series to a model ready to train: the default one and the paper's."""
+"""Ways from training series to a model ready to train: the default one, the paper's, that of 2014."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from .cepstrum import MelFrequencyCepstrum
@@ -20,13 +21,18 @@ from .discrepancies import (
     MixedDiscrepancy,
 )
 from .initial import kmeans_windows, random_windows
+from .minimum import MINIMA, Minimum
 from .model import ShapeletModel
-from .paths import Array, Index, Paths
+from .paths import Array, Paths
+from .search import has_fast_search
+from .selection import choose_shapelets, draw_candidates
 from .shapelets import FAMILIES, ShapeletFamily
 from .training import OneCycle, Plan, Plateau
 from .transform import GeneralisedShapeletTransform
 
 Metric = Literal["none", "diagonal", "full"]
+# Windows of random series, centres of k-means, or windows that separate the targets best.
+INITIAL = ("windows", "kmeans", "search")
 
 
 @dataclass(frozen=True)
@@ -46,9 +52,12 @@ class Procedure:
         Share of the shapelets that ignore a window's level.
     shared_metric : bool
         One metric for all shapelets, or one for each.
-    start : function of (paths, lengths, longest length, n_knots, labels, random)
-        First values of the shapelets, (shapelets, channels, knots).
-    epsilon, per_length
+    initial : str
+        How shapelets start: see `INITIAL`.
+    length_is_bound : bool
+        Whether one initial length of a user is the paper's hyperparameter: that plus 0.1 becomes the
+        longest allowed length, and lengths start from half of it up.
+    epsilon, per_length, log
         As in `ShapeletModel`.
     standardise_features : bool
         Whether the head sees features of mean 0 and deviation 1, as they are before training.
@@ -66,6 +75,8 @@ class Procedure:
     shapelets : str or function of (values, lengths, longest length)
         One of `genshapelets.shapelets.FAMILIES`, or what makes shapelets.
     search : str
+    minimum : str or Minimum
+        One of `MINIMA`, or one to be copied.
     """
 
     n_shapelets: int
@@ -74,7 +85,8 @@ class Procedure:
     max_length: float
     level_free: float
     shared_metric: bool
-    start: Callable[..., Array]
+    initial: str
+    length_is_bound: bool
     epsilon: float
     per_length: bool
     standardise_features: bool
@@ -86,13 +98,15 @@ class Procedure:
     metric: Metric = "diagonal"
     shapelets: str | Callable[..., ShapeletFamily] = "knots"
     search: str = "auto"
+    log: bool = True
+    minimum: str | Minimum = "min"
 
     def adapted(self, choices: dict[str, Any], n_series: int) -> Procedure:
         """Take a user's choices, where they are not None, and fit the plan to the number of series."""
         plan = self.plan
         n_batches = math.ceil(n_series / (choices.get("batch_size") or plan.batch_size))
         plan = replace(plan, max_epochs=max(plan.max_epochs, math.ceil(self.min_steps / n_batches)))
-        of_plan = {"max_epochs", "batch_size", "gamma", "own_class"}
+        of_plan = {"max_epochs", "batch_size", "gamma", "own_class", "learn"}
         chosen = {name: value for name, value in choices.items() if value is not None}
         rate = chosen.pop("learning_rate", None)
         if rate is not None:
@@ -120,7 +134,7 @@ class Procedure:
         """Range of initial lengths and bound from what the user gave: one fraction or two."""
         if isinstance(length, tuple):
             return {"initial_length": length}
-        if self.start is _start_kmeans:
+        if self.length_is_bound:
             longest = min(length + 0.1, 1.0)
             return {"initial_length": (0.5 * longest, longest), "max_length": longest}
         return {"initial_length": (length, length)}
@@ -129,7 +143,7 @@ class Procedure:
 def build(
     procedure: Procedure,
     paths: Paths,
-    labels: Index | None,
+    target: NDArray[Any] | None,
     moments: tuple[Array, Array],
     head: nn.Module | None,
     n_outputs: int,
@@ -142,8 +156,8 @@ def build(
     procedure : Procedure
     paths : Paths
         Standardised training series.
-    labels : (series,) int array, optional
-        Classes, so that each gets its share of the first shapelets.
+    target : (series,) array, optional
+        Integers: classes, so that each gets its share of the first shapelets. Floats: numbers.
     moments : (channels,) and (channels,) arrays
         Centre and scale, what the series were standardised by.
     head : nn.Module, optional
@@ -164,11 +178,22 @@ def build(
     # A window of less than two gaps would hold hardly an observation.
     low = min(max(low, 2 * gap), high)
     n_shapelets = procedure.n_shapelets
-    if procedure.start is _start_kmeans:
+    if procedure.initial == "search":
+        tried = np.geomspace(low, high, N_LENGTHS)
+        if counts_samples:  # the very samples
+            tried = np.array([(n_knots - 1) * gap])
+        values, lengths, measure = _searched(procedure, paths, target, tried, n_knots, random)
+        longest = max(longest, float(lengths.max()))
+    elif procedure.initial == "kmeans":
         lengths = random.uniform(low, high, n_shapelets)
+        length = longest if procedure.length_is_bound else high
+        values = kmeans_windows(paths, n_shapelets, length, n_knots, random)
+        measure = _measure(procedure, paths, n_shapelets, random)
     else:
         lengths = np.exp(random.uniform(math.log(low), math.log(high), n_shapelets))
-    values = procedure.start(paths, lengths, longest, n_knots, labels, random)
+        classes = target if target is not None and target.dtype.kind == "i" else None
+        values = random_windows(paths, lengths, n_knots, classes, random)
+        measure = _measure(procedure, paths, n_shapelets, random)
     family = procedure.shapelets
     make = FAMILIES[family] if isinstance(family, str) else family
     shapelets = make(_single(values), _single(lengths), longest * (1 + 1e-6))
@@ -179,23 +204,75 @@ def build(
         )
     if counts_samples:
         shapelets.raw_lengths.requires_grad_(False)
-    measure = _discrepancy(procedure, paths, random)
-    transform = GeneralisedShapeletTransform(shapelets, measure, search=procedure.search)
+    minimum = procedure.minimum
+    transform = GeneralisedShapeletTransform(
+        shapelets,
+        measure,
+        search=procedure.search,
+        minimum=MINIMA[minimum]() if isinstance(minimum, str) else copy.deepcopy(minimum),
+    )
     model = ShapeletModel(
         transform,
         _linear(n_shapelets, n_outputs) if head is None else copy.deepcopy(head),
         *moments,
         epsilon=procedure.epsilon,
         per_length=procedure.per_length,
+        log=procedure.log,
     )
     if procedure.standardise_features:
         model.standardise_features(paths)
     return model
 
 
-def _discrepancy(procedure: Procedure, paths: Paths, random: np.random.Generator) -> Discrepancy:
+def _searched(
+    procedure: Procedure,
+    paths: Paths,
+    target: NDArray[Any] | None,
+    lengths: Array,
+    n_knots: int,
+    random: np.random.Generator,
+) -> tuple[Array, Array, Discrepancy]:
+    """Values and lengths of the windows that separate targets best, and the discrepancy of those.
+
+    Each candidate sees what a shapelet sees at the start: its level or not, its own few channels.
+    """
+    if target is None:
+        raise ValueError(
+            'initial="search" chooses shapelets by how well they separate targets, and there are '
+            'none. Give y, or use initial="windows" or "kmeans".'
+        )
+    n_shapelets = procedure.n_shapelets
+    some = _measure(procedure, paths, n_shapelets, random)
+    some.check(n_shapelets, paths.n_channels)
+    per_shapelet = CANDIDATES if has_fast_search(some) else SLOW_CANDIDATES
+    candidates = draw_candidates(paths, lengths, per_shapelet * n_shapelets, target, random)
+    if isinstance(procedure.discrepancy, Discrepancy):
+        measure = some.chosen([k % n_shapelets for k in range(len(candidates))])
+    else:
+        measure = _measure(procedure, paths, len(candidates), random)
+    chosen = choose_shapelets(
+        paths, target, measure, candidates, n_shapelets, n_knots, search=procedure.search
+    )
+    again = np.arange(n_shapelets) % len(chosen.index)  # if there are fewer windows than shapelets
+    # In the order of the candidates: those that one part of a mixed discrepancy measures are together.
+    again = again[np.argsort(chosen.index[again], kind="stable")]
+    return (
+        chosen.values[again],
+        chosen.lengths[again],
+        measure.chosen(chosen.index[again].tolist()),
+    )
+
+
+N_LENGTHS = 8  # of the windows that a search chooses from
+CANDIDATES = 20  # windows for each shapelet
+SLOW_CANDIDATES = 3  # the same, where no fast search is known
+
+
+def _measure(
+    procedure: Procedure, paths: Paths, n_shapelets: int, random: np.random.Generator
+) -> Discrepancy:
     """What the user gave, copied; or what a name, or several with their shares, stand for."""
-    given, n_shapelets = procedure.discrepancy, procedure.n_shapelets
+    given = procedure.discrepancy
     if isinstance(given, Discrepancy):
         return copy.deepcopy(given).float()
     if isinstance(given, str):
@@ -286,28 +363,6 @@ def _single(array: Array) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(array, dtype=np.float32))
 
 
-def _start_windows(
-    paths: Paths,
-    lengths: Array,
-    longest: float,  # noqa: ARG001
-    n_knots: int,
-    labels: Index | None,
-    random: np.random.Generator,
-) -> Array:
-    return random_windows(paths, lengths, n_knots, labels, random)
-
-
-def _start_kmeans(
-    paths: Paths,
-    lengths: Array,
-    longest: float,
-    n_knots: int,
-    labels: Index | None,  # noqa: ARG001
-    random: np.random.Generator,
-) -> Array:
-    return kmeans_windows(paths, len(lengths), longest, n_knots, random)
-
-
 PROCEDURES = {
     "default": Procedure(
         n_shapelets=200,
@@ -316,7 +371,8 @@ PROCEDURES = {
         max_length=1.0,
         level_free=0.5,
         shared_metric=False,
-        start=_start_windows,
+        initial="windows",
+        length_is_bound=False,
         epsilon=1e-2,
         per_length=True,
         standardise_features=True,
@@ -339,7 +395,8 @@ PROCEDURES = {
         max_length=0.6,
         level_free=0.0,
         shared_metric=True,
-        start=_start_kmeans,
+        initial="kmeans",
+        length_is_bound=True,
         epsilon=1e-5,
         per_length=False,
         standardise_features=False,
@@ -355,5 +412,37 @@ PROCEDURES = {
         min_steps=0,
         validation=0.2,
         smoothing=0.0,
+    ),
+    # Learning Shapelets (Grabocka et al. 2014): the mean of squares over samples, a soft minimum over
+    # all offsets, k-means centres of the segments at the start, a linear head on the soft minima
+    # themselves, an L2 penalty on its weights. What differs: all shapelets have one length (classical
+    # ones share their number of knots), not several scales; classes compete in one softmax, not in a
+    # logistic loss for each; Adam and a cycle of rates, not AdaGrad; channels are standardised.
+    "learning_shapelets": Procedure(
+        n_shapelets=30,
+        n_knots=None,
+        initial_length=(0.2, 0.2),
+        max_length=0.2,
+        level_free=0.0,
+        shared_metric=True,
+        initial="kmeans",
+        length_is_bound=False,
+        epsilon=0.0,
+        per_length=False,
+        standardise_features=False,
+        plan=Plan(
+            OneCycle(0.05),
+            max_epochs=300,
+            batch_size=256,
+            gamma=0.0,
+            own_class=False,
+            ridge=0.01,
+        ),
+        min_steps=1000,
+        validation=0.0,
+        smoothing=0.0,
+        discrepancy=ClassicalDiscrepancy(mean=True),
+        log=False,
+        minimum="softmin",
     ),
 }

@@ -1,4 +1,4 @@
-"""Training: two procedures, one loop that can be watched, interrupted and resumed."""
+"""Training: one loop that can be watched, interrupted and resumed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -86,6 +86,11 @@ class Plan:
     metric_rate, length_rate : float
         Learning rates of the metric and of the logarithms of the lengths, relative to that of the
         shapelets' values and the head.
+    ridge : float
+        Strength of the L2 penalty on a linear head: this times the sum of its squared weights, divided
+        by the number of training series.
+    learn : "all" or "head"
+        "head": shapelets, lengths and metric stay as they start.
     """
 
     schedule: OneCycle | Plateau
@@ -96,6 +101,8 @@ class Plan:
     dropout: float = 0.0
     metric_rate: float = 1.0
     length_rate: float = 1.0
+    ridge: float = 0.0
+    learn: Literal["all", "head"] = "all"
 
 
 @dataclass(frozen=True)
@@ -168,6 +175,11 @@ class Trainer:
         self.best = _copy(model)
         shapelets, measure = model.transform.shapelets, model.transform.discrepancy
         prepare_paths(measure, paths, model.transform.search)
+        self.known: Tensor | None = None  # discrepancies of all paths, those held out last
+        if plan.learn == "head":
+            model.transform.requires_grad_(False)
+            every = [paths, *([held_out[0]] if held_out else [])]
+            self.known = torch.cat([self._discrepancies(some) for some in every])
         self.optimiser = torch.optim.Adam(
             [
                 {"params": [*shapelets.of_values(), *model.head.parameters()], "ratio": 1.0},
@@ -261,13 +273,21 @@ class Trainer:
         if len(batch) < len(paths):
             index = torch.from_numpy(batch)
             paths, target, weight = paths[batch], target[index], weight[index]
-        output, matches = self.model(paths, self._keep(len(batch)))
+        if self.known is None:
+            output, matches = self.model(paths, self._keep(len(batch)))
+            discrepancy = matches.discrepancy
+        else:
+            discrepancy = self.known[torch.from_numpy(batch).to(self.known.device)]
+            output = self.model.apply_head(discrepancy, self._keep(len(batch)))
         loss = self.task.loss(output, target, weight)
-        regularisation = interpretable_regularisation(matches.discrepancy, self.plan.gamma)
+        regularisation = interpretable_regularisation(discrepancy, self.plan.gamma)
+        if self.plan.ridge and type(self.model.head) is nn.Linear:
+            squares = self.model.head.weight.square().sum()
+            regularisation = regularisation + self.plan.ridge / len(self.paths) * squares
         self.optimiser.zero_grad()
         (loss + regularisation).backward()  # type: ignore[no-untyped-call]
         self.optimiser.step()
-        output, discrepancy = output.detach(), matches.discrepancy.detach()
+        output, discrepancy = output.detach(), discrepancy.detach()
         if self.owners is not None:
             self.owners.see(discrepancy, target)
             self.owners.constrain()
@@ -296,6 +316,12 @@ class Trainer:
         owners.settle()
         owners.constrain()
 
+    @torch.no_grad()
+    def _discrepancies(self, paths: Paths) -> Tensor:
+        size = self.plan.batch_size
+        batches = (paths[first : first + size] for first in range(0, len(paths), size))
+        return torch.cat([self.model.transform(batch).discrepancy for batch in batches])
+
     def _keep(self, n_series: int) -> Tensor | None:
         dropout = self.plan.dropout
         if not dropout:
@@ -310,7 +336,11 @@ class Trainer:
         assert self.held_out is not None
         paths, task = self.held_out
         self.model.eval()
-        output, _ = self.model(paths)
+        output = (
+            self.model(paths)[0]
+            if self.known is None
+            else self.model.apply_head(self.known[-len(paths) :])
+        )
         self.model.train()
         of_this = (output, task.target, task.weight)
         return task.loss(*of_this).item(), task.score(*of_this).item()

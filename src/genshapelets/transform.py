@@ -98,6 +98,8 @@ class GeneralisedShapeletTransform(nn.Module):
         _check_kind(discrepancy, shapelets.n_channels)
         discrepancy.check(shapelets.n_shapelets, shapelets.n_channels)
         check_fill(fill, shapelets.n_channels)
+        if not isinstance(minimum, Minimum | None):
+            raise TypeError(f"minimum must be a Minimum, such as SoftMinimum(); got {minimum!r}.")
         self.shapelets = shapelets
         self.discrepancy = discrepancy
         self.search = search

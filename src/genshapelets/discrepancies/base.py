@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -72,6 +74,19 @@ class Discrepancy(Described, nn.Module, ABC):
 
     def check(self, n_shapelets: int, n_channels: int) -> None:
         """Refuse, with a ValueError, shapelets that this discrepancy was not made for."""
+
+    def chosen(self, shapelets: Sequence[int]) -> Discrepancy:
+        """The discrepancy of some of the shapelets, numbered in any order, any of them several times.
+
+        By default a copy; if it has an attribute `n_shapelets` that is not None, its parameters are
+        taken to have a row for each shapelet.
+        """
+        twin: Any = copy.deepcopy(self)
+        if getattr(self, "n_shapelets", None) is not None:
+            twin.n_shapelets = len(shapelets)
+            for name, parameter in self.named_parameters(recurse=False):
+                setattr(twin, name, nn.Parameter(parameter.detach()[list(shapelets)]))
+        return twin
 
     def channel_weights(self, n_channels: int) -> Tensor:
         """How much each channel counts, (1 or shapelets, channels), on any scale. By default equally."""

@@ -146,6 +146,13 @@ class L2Discrepancy(Discrepancy):
                 f"level_free holds {len(self.level_free)} answers for {n_shapelets} shapelets."
             )
 
+    def chosen(self, shapelets: Sequence[int]) -> Discrepancy:
+        """The discrepancy of some of the shapelets: their own metrics and levels, if they have them."""
+        twin: Any = super().chosen(shapelets)
+        if self.level_free.ndim:
+            twin.level_free = self.level_free[list(shapelets)]
+        return twin
+
     def extra_repr(self) -> str:
         """Describe the settings for `repr`."""
         shared = "" if self.n_shapelets is None else f", n_shapelets={self.n_shapelets}"

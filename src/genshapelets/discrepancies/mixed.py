@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -80,6 +81,17 @@ class MixedDiscrepancy(Discrepancy):
             )
         for part, own in self.shares():
             part.check(own.stop - own.start, n_channels)
+
+    def chosen(self, shapelets: Sequence[int]) -> MixedDiscrepancy:
+        """The discrepancy of some of the shapelets: a part for each run of those of the same part."""
+        parts: list[Discrepancy] = []
+        counts: list[int] = []
+        part_of = np.repeat(np.arange(len(self.counts)), self.counts)[list(shapelets)]
+        for run in np.split(np.asarray(shapelets), np.flatnonzero(np.diff(part_of)) + 1):
+            part, own = self.shares()[part_of[sum(counts)]]
+            parts.append(part.chosen((run - own.start).tolist()))
+            counts.append(len(run))
+        return MixedDiscrepancy(parts, counts)
 
     def channel_weights(self, n_channels: int) -> Tensor:
         """How much each channel counts, (shapelets, channels); each part on its own scale."""

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from ..discrepancies import Discrepancy
 from ..interpolation import Interpolation, make_interpolation
 from ..kernels import threads, threads_allowed
+from ..minimum import Minimum
 from ..model import ShapeletModel, observed_moments, standardise
 from ..paths import interpolate, observed
 from ..preprocessing import Preprocessing
@@ -50,7 +51,9 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         n_shapelets: int | None = None,
         n_knots: int | None = None,
         initial_length: float | tuple[float, float] | None = None,
-        discrepancy: str | dict[str, float] | Discrepancy = "l2",
+        initial: Literal["windows", "kmeans", "search"] | None = None,
+        learn: Literal["all", "head"] = "all",
+        discrepancy: str | dict[str, float] | Discrepancy | None = None,
         metric: Literal["none", "diagonal", "full"] = "diagonal",
         shared_metric: bool | None = None,
         level_free: float | None = None,
@@ -59,7 +62,8 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         preprocessing: str | Preprocessing | None = None,
         gamma: float | None = None,
         search: Literal["auto", "grid", "refined", "exact"] = "auto",
-        procedure: Literal["default", "paper"] = "default",
+        minimum: Literal["min", "soft", "softmin"] | Minimum | None = None,
+        procedure: Literal["default", "paper", "learning_shapelets"] = "default",
         max_epochs: int | None = None,
         batch_size: int | None = None,
         learning_rate: float | None = None,
@@ -75,6 +79,8 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         self.n_shapelets = n_shapelets
         self.n_knots = n_knots
         self.initial_length = initial_length
+        self.initial = initial
+        self.learn = learn
         self.discrepancy = discrepancy
         self.metric = metric
         self.shared_metric = shared_metric
@@ -84,6 +90,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         self.preprocessing = preprocessing
         self.gamma = gamma
         self.search = search
+        self.minimum = minimum
         self.procedure = procedure
         self.max_epochs = max_epochs
         self.batch_size = batch_size
@@ -233,7 +240,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         paths = interpolate(interpolation(standard))
         own = paths[training] if held_out is not None else paths
         model = build(
-            procedure, own, None if goal is None else goal.classes_of(training),
+            procedure, own, None if goal is None else goal.target[training],
             (centre, scale), self.head, 1 if goal is None else goal.n_outputs, random,
         ).to(self.device)  # fmt: skip
         model.interpolation = interpolation
@@ -262,6 +269,8 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
             "n_shapelets": self.n_shapelets,
             "n_knots": self.n_knots,
             "initial_length": tuple(length) if isinstance(length, list) else length,
+            "initial": self.initial,
+            "learn": self.learn,
             "level_free": self.level_free,
             "shared_metric": self.shared_metric,
             "gamma": self.gamma,
@@ -272,6 +281,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
             "metric": self.metric,
             "shapelets": self.shapelets,
             "search": self.search,
+            "minimum": self.minimum,
         }
 
     def _fingerprint(
@@ -288,12 +298,13 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
             parameters["random_state"] = int(self.random_state)
         if parameters.get("class_weight") is not None:  # whose keys JSON might not know
             parameters["class_weight"] = str(parameters["class_weight"])
-        for name in ("discrepancy", "shapelets", "interpolation", "preprocessing"):
+        for name in ("discrepancy", "shapelets", "interpolation", "preprocessing", "minimum"):
             parameters[name] = plain(parameters[name])
         if isinstance(self.discrepancy, Discrepancy):
             parameters["discrepancy"]["tensors"] = _digest(self.discrepancy)
         # Another version of the package may have other settings.
-        settings = vars(procedure) | {"start": None, "discrepancy": None, "shapelets": None}
+        given = dict.fromkeys(("discrepancy", "shapelets", "minimum"))
+        settings = vars(procedure) | given
         whole = {
             "estimator": type(self).__name__,
             **parameters,

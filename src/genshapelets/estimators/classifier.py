@@ -14,6 +14,7 @@ from torch import nn
 
 from ..discrepancies import Discrepancy
 from ..interpolation import Interpolation
+from ..minimum import Minimum
 from ..objective import class_scores
 from ..preprocessing import Preprocessing
 from ..shapelets import ShapeletFamily
@@ -39,7 +40,14 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         ``procedure="paper"`` one fraction is the paper's hyperparameter: the longest length is that
         plus 0.1, and lengths start from half of it up. The classical discrepancy takes the (higher)
         fraction as its fixed length.
-    discrepancy : "l2", "classical" or Discrepancy
+    initial : "windows", "kmeans" or "search", optional
+        How shapelets start. "windows": pieces of random training series, classes taking turns.
+        "kmeans": centres of k-means over such pieces. "search": the pieces whose discrepancies separate
+        the targets best, found among many (Ye and Keogh 2009); see `genshapelets.selection`.
+    learn : "all" or "head"
+        "head": shapelets stay as they start, and only the map from discrepancies to classes is learnt.
+        With ``initial="search"`` shapelets are then pieces of training series for good.
+    discrepancy : "l2", "classical" or Discrepancy, optional
         "l2": distance in continuous time. "classical": the sum of squares over samples of the
         classical method, which needs regularly sampled series. Or any `genshapelets.Discrepancy`, such
         as one that you write: a copy of it is trained.
@@ -61,9 +69,15 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         to the local minimum between them; "exact": at the very best place, for "l2" alone. "auto":
         "grid" on regularly sampled series, "refined" on others. The classical discrepancy knows the
         grid only.
-    procedure : "default" or "paper"
+    minimum : "min", "soft", "softmin" or Minimum, optional
+        How discrepancies over a series become one number. "min": the least. "soft": a weighted mean of
+        the four best local minima, `SoftMinimum`. "softmin": one over all offsets of the grid,
+        `Softmin`.
+    procedure : "default", "paper" or "learning_shapelets"
         The default gives a good model in about a minute. "paper" is the procedure of Kidger, Morrill
-        and Lyons (2020).
+        and Lyons (2020). "learning_shapelets" is after Grabocka et al. (2014), for regularly sampled
+        series: mean squares over samples, a soft minimum over all offsets, a linear head on these
+        without logarithms. All shapelets have one length, where the paper of 2014 has a few.
     max_epochs, batch_size : int, optional
     learning_rate : float, optional
     head : torch.nn.Module, optional
@@ -127,7 +141,9 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         n_shapelets: int | None = None,
         n_knots: int | None = None,
         initial_length: float | tuple[float, float] | None = None,
-        discrepancy: str | dict[str, float] | Discrepancy = "l2",
+        initial: Literal["windows", "kmeans", "search"] | None = None,
+        learn: Literal["all", "head"] = "all",
+        discrepancy: str | dict[str, float] | Discrepancy | None = None,
         metric: Literal["none", "diagonal", "full"] = "diagonal",
         shared_metric: bool | None = None,
         level_free: float | None = None,
@@ -137,7 +153,8 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         gamma: float | None = None,
         own_class: bool | None = None,
         search: Literal["auto", "grid", "refined", "exact"] = "auto",
-        procedure: Literal["default", "paper"] = "default",
+        minimum: Literal["min", "soft", "softmin"] | Minimum | None = None,
+        procedure: Literal["default", "paper", "learning_shapelets"] = "default",
         max_epochs: int | None = None,
         batch_size: int | None = None,
         learning_rate: float | None = None,
@@ -155,6 +172,8 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
             n_shapelets=n_shapelets,
             n_knots=n_knots,
             initial_length=initial_length,
+            initial=initial,
+            learn=learn,
             discrepancy=discrepancy,
             metric=metric,
             shared_metric=shared_metric,
@@ -164,6 +183,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
             preprocessing=preprocessing,
             gamma=gamma,
             search=search,
+            minimum=minimum,
             procedure=procedure,
             max_epochs=max_epochs,
             batch_size=batch_size,

@@ -85,8 +85,10 @@ def save(estimator: ShapeletEstimator, path: str | os.PathLike) -> None:
         "shapelets": _described(model.transform.shapelets),
         "interpolation": plain(model.interpolation) | {"state": plain(model.interpolation.state())},
         "search": model.transform.search,
+        "minimum": plain(model.transform.minimum),
         "epsilon": model.epsilon,
         "per_length": model.per_length,
+        "log": model.log,
     }
     tensors = model.state_dict()
     if isinstance(estimator.discrepancy, Discrepancy):  # as it was given, not as it was learnt
@@ -150,7 +152,10 @@ def _model(contents: dict[str, Any], tensors: dict[str, Tensor]) -> ShapeletMode
     shapelets = _shapelets(contents, tensors)
     n_shapelets, n_channels = shapelets.n_shapelets, shapelets.n_channels
     measure = _discrepancy(contents, tensors)
-    transform = GeneralisedShapeletTransform(shapelets, measure, search=contents["search"])
+    minimum = restored(contents["minimum"]) if "minimum" in contents else None  # older files
+    transform = GeneralisedShapeletTransform(
+        shapelets, measure, search=contents["search"], minimum=minimum
+    )
     # Not initialised: that would draw from torch's global random state.
     head = nn.utils.skip_init(
         nn.Linear, n_shapelets, len(tensors["head.weight"]), bias="head.bias" in tensors
@@ -163,6 +168,7 @@ def _model(contents: dict[str, Any], tensors: dict[str, Tensor]) -> ShapeletMode
         epsilon=float(contents["epsilon" if "epsilon" in contents else "small"]),  # version 1
         per_length=contents["per_length"] is True,
         interpolation=_interpolation(contents),
+        log=contents.get("log", True) is True,
     )
     model.load_state_dict(tensors)
     return model.requires_grad_(False).eval()

@@ -42,10 +42,6 @@ class Goal:
         """Columns of the head's output: one logit does for two classes."""
         return self.n_classes if self.n_classes > 2 else 1
 
-    def classes_of(self, chosen: Index) -> Index | None:
-        """Codes of the chosen series' classes; None for regression."""
-        return self.target[chosen] if self.n_classes else None
-
     def task(self, chosen: Index, smoothing: float, device: Any) -> Task:
         """Say how the chosen series are learnt."""
         target = torch.from_numpy(self.target[chosen])

@@ -12,12 +12,15 @@ from torch import nn
 
 from ..discrepancies import Discrepancy
 from ..interpolation import INTERPOLATIONS, Interpolation
+from ..minimum import MINIMA, Minimum
 from ..preprocessing import Preprocessing
-from ..procedures import DISCREPANCIES, PREPROCESSING, PROCEDURES
+from ..procedures import DISCREPANCIES, INITIAL, PREPROCESSING, PROCEDURES
 from ..search import SEARCHES
 from ..shapelets import FAMILIES
 
 OPTIONS = {
+    "initial": (None, *INITIAL),
+    "learn": ("all", "head"),
     "metric": ("none", "diagonal", "full"),
     "search": SEARCHES,
     "procedure": tuple(PROCEDURES),
@@ -38,17 +41,26 @@ def check_parameters(estimator: Any) -> None:
             f"Got {getattr(estimator, parameter)!r} instead."
         )
 
-    discrepancy = estimator.discrepancy
-    if not isinstance(discrepancy, Discrepancy):
-        shares = discrepancy if isinstance(discrepancy, dict) else {discrepancy: 1.0}
+    families: dict[str, tuple[type, Iterable[str]]] = {
+        "discrepancy": (Discrepancy, DISCREPANCIES),
+        "interpolation": (Interpolation, INTERPOLATIONS),
+        "minimum": (Minimum, MINIMA),
+        "preprocessing": (Preprocessing, PREPROCESSING),
+    }
+    optional = ("discrepancy", "minimum", "preprocessing")
+    for parameter, (kind, known) in families.items():
+        value = getattr(estimator, parameter)
+        if isinstance(value, kind) or (value is None and parameter in optional):
+            continue
+        shares = value if isinstance(value, dict) and parameter == "discrepancy" else {value: 1.0}
         if not shares or not all(
-            isinstance(name, str) and name in DISCREPANCIES and _is_real(share) and share > 0
+            isinstance(name, str) and name in known and _is_real(share) and share > 0
             for name, share in shares.items()
         ):
+            several = " a dict of several of them with their shares," if kind is Discrepancy else ""
             refuse(
-                "discrepancy",
-                f"one of {_listed(DISCREPANCIES)}, a dict of several of them with their (positive) "
-                "shares, or an instance of genshapelets.Discrepancy",
+                parameter,
+                f"one of {_listed(known)},{several} or an instance of genshapelets.{kind.__name__}",
             )
     family = estimator.shapelets
     if not (isinstance(family, str) and family in FAMILIES) and not callable(family):
@@ -56,18 +68,6 @@ def check_parameters(estimator: Any) -> None:
             "shapelets",
             f"one of {_listed(FAMILIES)}, or a function of (values, lengths, max_length) that makes "
             "them, such as functools.partial(BasisShapelets, n_functions=5)",
-        )
-    interpolation = estimator.interpolation
-    if not isinstance(interpolation, Interpolation) and interpolation not in INTERPOLATIONS:
-        refuse(
-            "interpolation",
-            f"one of {_listed(INTERPOLATIONS)}, or an instance of genshapelets.Interpolation",
-        )
-    step = estimator.preprocessing
-    if not (step is None or isinstance(step, Preprocessing) or step in PREPROCESSING):
-        refuse(
-            "preprocessing",
-            f"None, one of {_listed(PREPROCESSING)}, or an instance of genshapelets.Preprocessing",
         )
     for parameter, options in OPTIONS.items():
         if getattr(estimator, parameter) not in options:
@@ -101,6 +101,12 @@ def check_parameters(estimator: Any) -> None:
     weights = getattr(estimator, "class_weight", None)
     if weights not in (None, "balanced") and not isinstance(weights, dict):
         refuse("class_weight", "None, 'balanced' or a dict")
+    discrepancy, minimum = (
+        getattr(
+            PROCEDURES[estimator.procedure] if getattr(estimator, name) is None else estimator, name
+        )
+        for name in ("discrepancy", "minimum")
+    )
     counts_samples = [
         DISCREPANCIES[kind].of.counts_samples if isinstance(kind, str) else kind.counts_samples
         for kind in (discrepancy if isinstance(discrepancy, dict) else [discrepancy])
@@ -109,7 +115,10 @@ def check_parameters(estimator: Any) -> None:
         refuse("discrepancy", "without 'classical' if there are several: it counts samples")
     if any(counts_samples) and estimator.search not in ("auto", "grid"):
         refuse("search", "'auto' or 'grid' if the discrepancy is classical: it counts samples")
-    if isinstance(discrepancy, Discrepancy):
+    minimum = MINIMA[minimum]() if isinstance(minimum, str) else minimum
+    if minimum.n_best is None and estimator.search not in ("auto", "grid"):
+        refuse("search", "'auto' or 'grid' if all offsets of the grid count, as for 'softmin'")
+    if isinstance(estimator.discrepancy, Discrepancy):
         for parameter, usual in OF_L2.items():
             if getattr(estimator, parameter) != usual:
                 refuse(

@@ -10,12 +10,14 @@ import numpy as np
 from ..described import Described
 from ..discrepancies import Discrepancy
 from ..interpolation import Interpolation
+from ..minimum import Minimum
 from ..preprocessing import Preprocessing
 from ..shapelets import ShapeletFamily
 
 FAMILIES: dict[str, type[Described]] = {
     "discrepancy": Discrepancy,
     "interpolation": Interpolation,
+    "minimum": Minimum,
     "preprocessing": Preprocessing,
     "shapelets": ShapeletFamily,
 }

@@ -90,7 +90,8 @@ def turning_points(explanation: Explanation, series: int, shapelet: int, to: Any
 
     def turn(move: float, predicted: Any) -> Turn | None:
         with np.errstate(over="ignore"):
-            discrepancy = float((np.exp(feature + move) - model.epsilon) * unit)
+            moved = feature + move
+            discrepancy = float((np.exp(moved) - model.epsilon if model.log else moved) * unit)
         return Turn(discrepancy, predicted) if 0.0 <= discrepancy < np.inf else None
 
     closer = max((item for item in turns if item[0] < 0), key=lambda item: item[0], default=None)

@@ -53,6 +53,11 @@ register(ClassicalDiscrepancy, search_classical)
 register(MFCDiscrepancy, search_mfc, prepare_mfc)
 
 
+def has_fast_search(discrepancy: Discrepancy) -> bool:
+    """Whether a search is registered for this class, so that its formula need not try every offset."""
+    return type(discrepancy) in _FAST
+
+
 def prepare_paths(discrepancy: Discrepancy, paths: Paths, search: str) -> None:
     """Prepare paths for many searches: batches that are chosen from them need not be prepared again."""
     if isinstance(discrepancy, MixedDiscrepancy):
