@@ -22,7 +22,7 @@ from .search import best_offsets, prepare_paths
 from .splits import ROUNDING, Splits
 
 AT_A_TIME = 128  # candidates
-MOST_BLOCKS = 8  # of series
+MOST_BLOCKS = 4  # of series
 LEAST_BLOCK = 8  # series
 
 Share = tuple[Index, int]  # candidates of a class, and how many of them are to be chosen
@@ -181,9 +181,11 @@ def choose_shapelets(
     shares = _shares(candidates, target, n_shapelets)
     measured = _Measured(paths, discrepancy, candidates, n_knots, search)
     order = np.argsort(target, kind="stable")  # every n-th of them: a block is like the whole
-    n_blocks = max(1, min(MOST_BLOCKS, len(paths) // LEAST_BLOCK)) if prune else 1
+    n_blocks = max(1, min(MOST_BLOCKS, len(paths) // LEAST_BLOCK))
     blocks = [order[first::n_blocks] for first in range(n_blocks)]
-    gain, gap, threshold, n_compared = _gains(measured, Splits(target), shares, blocks)
+    gain, gap, threshold, n_compared = _gains(
+        measured, Splits(target), blocks, shares if prune else []
+    )
     rank = np.lexsort((-gap, -gain.round(12)))
     taken = np.concatenate(
         [_different(candidates, rank[np.isin(rank, members)], share) for members, share in shares]
@@ -221,16 +223,16 @@ class _Measured(NamedTuple):
 
 
 def _gains(
-    measured: _Measured, splits: Splits, shares: list[Share], blocks: list[Index]
+    measured: _Measured, splits: Splits, blocks: list[Index], shares: list[Share]
 ) -> tuple[Array, Array, Array, int]:
     """Gain, gap and threshold of each candidate, and how many comparisons that took.
 
-    The gain of one that was dropped is minus infinity.
+    The gain of one that was dropped is minus infinity. Without shares none is.
     """
     candidates = measured.candidates
     parts = [measured.paths[block] for block in blocks]
     gain, gap, threshold = np.full((3, len(candidates)), -np.inf)
-    floor = np.empty(len(candidates))
+    floor = np.full(len(candidates), -np.inf)
     n_compared = 0
     for first in range(0, len(candidates), AT_A_TIME):
         alive = np.arange(first, min(first + AT_A_TIME, len(candidates)))
@@ -239,9 +241,10 @@ def _gains(
         found = measured.discrepancies(parts[0], alive)
         n_compared += found.size
         for n_seen, part in enumerate(parts[1:], start=1):
-            bound = splits.bound(found, np.concatenate(blocks[:n_seen]))
-            hope = bound >= floor[alive] - ROUNDING
-            alive, found = alive[hope], found[:, hope]
+            if floor[alive].max() > -np.inf:
+                bound = splits.bound(found, np.concatenate(blocks[:n_seen]))
+                hope = bound >= floor[alive] - ROUNDING
+                alive, found = alive[hope], found[:, hope]
             if not len(alive):
                 break
             more = measured.discrepancies(part, alive)

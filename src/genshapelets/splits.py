@@ -37,7 +37,10 @@ class Splits:
     def __init__(self, target: NDArray[Any]) -> None:
         self.of_classes = np.issubdtype(target.dtype, np.integer)
         if self.of_classes:
-            self.each = (target[:, None] == np.unique(target)).astype(np.float64)
+            self.each = (target[:, None] == np.unique(target)).astype(np.int64)
+            self.xlogx = np.arange(len(target) + 1) * np.log2(
+                np.maximum(np.arange(len(target) + 1), 1)
+            )
         else:
             centred = target - target.mean()
             self.each = np.stack([np.ones(len(target)), centred, centred**2], axis=1)
@@ -45,7 +48,7 @@ class Splits:
     def impurity(self, sums: Array) -> Array:
         """I of (…, sums)."""
         if self.of_classes:
-            return _xlogx(sums.sum(axis=-1)) - _xlogx(sums).sum(axis=-1)
+            return self.xlogx[sums.sum(axis=-1)] - self.xlogx[sums].sum(axis=-1)
         count, total, squares = np.moveaxis(sums, -1, 0)
         return squares - total**2 / np.maximum(count, 1.0)
 
@@ -107,9 +110,7 @@ class Splits:
         whole = each.sum(axis=0)
         if self.of_classes:  # one question answers one bit
             return max(float(self.impurity(whole)) - len(each), 0.0)
-        left = each[each[:, 1].argsort()].cumsum(axis=0)
+        left = np.concatenate(
+            [np.zeros_like(whole)[None], each[each[:, 1].argsort()].cumsum(axis=0)]
+        )
         return float((self.impurity(left) + self.impurity(whole - left)).min())
-
-
-def _xlogx(x: Array) -> Array:
-    return x * np.log2(np.where(x > 0, x, 1.0))
