@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -25,9 +26,12 @@ from genshapelets import (
     ClassicalDiscrepancy,
     GeneralisedShapeletTransform,
     RaggedSeries,
+    ShapeletClassifier,
     interpolate,
+    load,
 )
-from genshapelets.minimum import Minimum, Softmin, SoftMinimum, from_config, name_of
+from genshapelets.minimum import MINIMA, Minimum, Softmin, SoftMinimum, from_config, name_of
+from genshapelets.procedures import PROCEDURES
 from genshapelets.search.generic import grid as generic_grid
 
 CANDIDATES = torch.tensor([[[1.0, 3.0, 2.0], [5.0, 5.0, 5.0]]], dtype=torch.float64)
@@ -359,3 +363,112 @@ def test_a_minimum_that_is_not_known():
 
     with pytest.raises(TypeError, match="Own cannot be written to a file: known are min, soft"):
         name_of(Own())
+
+
+# The procedure of 2014
+
+
+@pytest.fixture(scope="module")
+def learnt():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(scale=0.3, size=(30, 1, 40)), np.arange(30) % 3
+    for n, at in enumerate(rng.integers(0, 32, 30)):
+        X[n, 0, at : at + 8] += np.array([0.0, 1.5, -1.5])[y[n]]
+    settings = {"n_shapelets": 6, "max_epochs": 40, "random_state": 0}
+    return ShapeletClassifier(procedure="learning_shapelets", **settings).fit(X, y), X, y
+
+
+def test_learning_shapelets_is_one_setting(learnt):
+    model, X, y = learnt
+    transform = model.model_.transform
+    assert isinstance(transform.minimum, Softmin) and transform.minimum.alpha == -100.0
+    assert model.score(X, y) == 1.0
+    # 0.2 of 39 steps is 8: 9 samples.
+    assert transform.shapelets.values.shape == (6, 1, 9)
+    series = ((X - X.mean()) / X.std())[:, 0]
+    shapelets = transform.shapelets.values[:, 0].double().numpy()
+    soft, _ = learning_shapelets(series, shapelets, -100.0, np.zeros((30, 6)))
+    np.testing.assert_allclose(model.transform(X), soft, rtol=1e-4, atol=1e-6)
+    weight, bias = model.model_.linear()
+    np.testing.assert_allclose(
+        model.decision_function(X), soft @ weight.numpy().T + bias.numpy(), rtol=1e-3, atol=1e-3
+    )
+
+
+def test_it_starts_from_segments(learnt):
+    _, X, y = learnt
+    model = ShapeletClassifier(
+        procedure="learning_shapelets", n_shapelets=4, learn="head", max_epochs=1, random_state=0
+    ).fit(X, y)
+    assert model.shapelets_.min() < -1.0 and model.shapelets_.max() > 1.0
+
+
+def test_the_ridge_keeps_weights_small(learnt, monkeypatch):
+    _, X, y = learnt
+    usual = PROCEDURES["learning_shapelets"]
+    size = {}
+    for ridge in (0.0, 1.0, 100.0):
+        changed = replace(usual, plan=replace(usual.plan, ridge=ridge))
+        monkeypatch.setitem(PROCEDURES, "learning_shapelets", changed)
+        model = ShapeletClassifier(
+            procedure="learning_shapelets", n_shapelets=4, max_epochs=30, random_state=0
+        ).fit(X, y)
+        size[ridge] = float(model.model_.head.weight.norm())
+        assert (model.history_["regularisation"][-1] > 0) == (ridge > 0)
+    assert size[0.0] > size[1.0] > size[100.0]
+
+
+def test_it_is_saved_and_explained_without_logarithms(learnt, tmp_path):
+    model, X, y = learnt
+    model.save(tmp_path / "model")
+    twin = load(tmp_path / "model")
+    assert not twin.model_.log and isinstance(twin.model_.transform.minimum, Softmin)
+    np.testing.assert_array_equal(twin.predict_proba(X), model.predict_proba(X))
+    explanation = twin.explain(X)
+    np.testing.assert_allclose(explanation.matches.features, explanation.matches.discrepancy)
+    # What would have to be true, put into the head, is.
+    turns = 0
+    for series in range(6):
+        for k in range(6):
+            found = explanation.what_if(series, k)
+            for turn in filter(None, (found.closer, found.further)):
+                discrepancy = torch.from_numpy(explanation.matches.discrepancy[[series]])
+                beyond = 1 + 1e-6 * np.sign(turn.discrepancy - found.discrepancy)
+                discrepancy[0, k] = turn.discrepancy * beyond
+                answer = twin.model_.outputs(discrepancy).argmax().item()
+                assert twin.classes_[answer] == turn.predicted
+                turns += 1
+    assert turns > 0
+    assert model.report(tmp_path / "page.html", X, y).exists()
+
+
+@pytest.mark.parametrize("minimum", ["soft", "softmin", SoftMinimum(2, 3.0), Softmin(-5.0)])
+def test_estimators_take_a_minimum_by_name_or_object(minimum, tmp_path, learnt):
+    _, X, y = learnt
+    model = ShapeletClassifier(n_shapelets=3, max_epochs=2, minimum=minimum, random_state=0)
+    model.fit(X, y).save(tmp_path / "model")
+    twin = load(tmp_path / "model")
+    want = MINIMA[minimum]() if isinstance(minimum, str) else minimum
+    for one in (model, twin):
+        assert repr(one.model_.transform.minimum) == repr(want)
+        assert repr(one.minimum) == repr(minimum)
+    np.testing.assert_array_equal(twin.predict_proba(X), model.predict_proba(X))
+
+
+def test_products_with_all_windows_are_sums_of_squares():
+    rng = np.random.default_rng(10)
+    paths = interpolate(
+        RaggedSeries.from_arrays([rng.normal(7.0, 2.0, (2, n)) for n in (20, 4, 13)])
+    )
+    for mean in (False, True):
+        transform = GeneralisedShapeletTransform.from_shapelets(
+            rng.normal(7.0, 2.0, (3, 2, 5)), discrepancy=ClassicalDiscrepancy(mean)
+        )
+        every = offsets_of(transform, paths, None)
+        # One offset at a time, differences are taken.
+        single = [
+            every._replace(start=every.start[..., [j]], slope=every.slope[..., [j]])
+            for j in range(every.start.shape[2])
+        ]
+        want = torch.cat([evaluated(transform, paths, one) for one in single], dim=2)
+        torch.testing.assert_close(evaluated(transform, paths, every), want, rtol=1e-12, atol=1e-13)

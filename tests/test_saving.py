@@ -452,7 +452,8 @@ EDITS = {
         change("parameters/n_jobs", "all"),
         change("parameters/n_jobs", {"class": "ClassicalDiscrepancy", "config": {"dict": []}}),
         change("parameters/discrepancy", {"class": "ClassicalDiscrepancy"}),
-        change("parameters/discrepancy", None),
+        change("parameters/discrepancy", "L2"),
+        change("parameters/minimum", {"minimum": "least", "config": {"dict": []}}),
     ],
     "fitted": [
         change("fitted", None),
@@ -478,6 +479,11 @@ EDITS = {
         change("discrepancy/config", []),
     ],
     "model": [change("search", "random"), change("epsilon", "tiny")],
+    "minimum": [
+        change("minimum", "softmin"),
+        change("minimum/minimum", "least"),
+        change("minimum/config", {"dict": [["alpha", 1.0]]}),
+    ],
 }
 
 

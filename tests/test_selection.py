@@ -16,6 +16,7 @@ from genshapelets import (
     ShapeletClassifier,
     ShapeletRegressor,
     ShapeletTransformer,
+    SoftMinimum,
     interpolate,
     load,
 )
@@ -423,6 +424,29 @@ def test_the_search_serves_numbers_and_own_discrepancies():
     assert given.model_.transform.discrepancy.n_shapelets == 3
     features = ShapeletTransformer(**settings | {"max_epochs": 2}).fit(X, y).transform(X)
     assert features.shape == (40, 3)
+
+
+def test_a_search_resumes_from_a_checkpoint(tmp_path, monkeypatch):
+    X, y, _ = planted()
+    settings = {"initial": "search", "learn": "head", "minimum": SoftMinimum(2), "n_shapelets": 4}
+    settings |= {"max_epochs": 6, "random_state": 0}
+    want = ShapeletClassifier(**settings).fit(X, y).predict_proba(X)
+    kept = {"checkpoint": tmp_path / "state", "checkpoint_interval": 0.0}
+    epoch = Trainer._epoch
+
+    def killed(self):
+        if self.state.epoch == 3:
+            raise RuntimeError("killed")
+        epoch(self)
+
+    monkeypatch.setattr(Trainer, "_epoch", killed)
+    with pytest.raises(RuntimeError, match="killed"):
+        ShapeletClassifier(**settings, **kept).fit(X, y)
+    monkeypatch.undo()
+    again = ShapeletClassifier(**settings, **kept).fit(X, y)
+    np.testing.assert_array_equal(again.predict_proba(X), want)
+    with pytest.raises(ValueError, match="its minimum differs"):
+        ShapeletClassifier(**settings | {"minimum": SoftMinimum(3)}, **kept).fit(X, y)
 
 
 def test_fewer_windows_than_shapelets():

@@ -51,7 +51,7 @@ class ShapeletMatches:
     discrepancy : (series, shapelets) array
         How far the window is from the shapelet.
     features : (series, shapelets) array
-        Their logarithms, which the head weighs.
+        Their logarithms (or themselves, see `ShapeletModel`), which the head weighs.
     shapelets : (shapelets, channels, knots) array
         In the units of the data.
     lengths : (shapelets,) array

@@ -65,6 +65,7 @@ def about_model(estimator: ShapeletEstimator) -> dict[str, Any]:
     drawn = np.unique(np.linspace(0, n_epochs - 1, MANY_EPOCHS).round().astype(int))
     return {
         "estimator": type(estimator).__name__,
+        "log": estimator.model_.log,
         "parameters": [
             [name, said(value, 1000)]
             for name, value in sorted(estimator.get_params(deep=False).items())

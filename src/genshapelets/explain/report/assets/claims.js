@@ -27,6 +27,7 @@ function claim(one) {
 
 function pulls(one, some, weights = false) {
   if (!some?.length) return null;
+  const onWhat = `weight on the ${contents.model.log ? "log " : ""}distance`;
   const effects = one.pulls.map(([, effect]) => effect),
     largest = largestOf(effects) || 1,
     say = amounts(effects);
@@ -39,7 +40,7 @@ function pulls(one, some, weights = false) {
     { class: "pulls" },
     table(
       `What shapelet ${one.number} speaks for`,
-      [classes ? "class" : "", "", "moves by", ...(weights ? ["weight on the log distance"] : [])],
+      [classes ? "class" : "", "", "moves by", ...(weights ? [onWhat] : [])],
       some.map(([answer, effect, weight]) =>
         row(
           classes ? label(classes[answer]) : "number",
