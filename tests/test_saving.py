@@ -453,7 +453,7 @@ EDITS = {
         change("parameters/n_jobs", {"class": "ClassicalDiscrepancy", "config": {"dict": []}}),
         change("parameters/discrepancy", {"class": "ClassicalDiscrepancy"}),
         change("parameters/discrepancy", "L2"),
-        change("parameters/minimum", {"minimum": "least", "config": {"dict": []}}),
+        change("parameters/minimum", {"tuple": 3}),
     ],
     "fitted": [
         change("fitted", None),
@@ -481,8 +481,21 @@ EDITS = {
     "model": [change("search", "random"), change("epsilon", "tiny")],
     "minimum": [
         change("minimum", "softmin"),
-        change("minimum/minimum", "least"),
+        change("minimum/family", "least"),
+        change("minimum", {"class": "Linear", "config": {"dict": []}, "family": "interpolation"}),
         change("minimum/config", {"dict": [["alpha", 1.0]]}),
+    ],
+    "interpolation": [
+        change("interpolation", "linear"),
+        change("interpolation", {"class": "Softmin", "config": {"dict": []}, "family": "minimum"}),
+        change("interpolation/state", {"dict": [["fit", 1.0]]}),
+    ],
+    "shapelets": [
+        change("shapelets", "knots"),
+        change("shapelets/shape", [3, 1, 10**12]),
+        change("shapelets/shape", [3, 1, 0]),
+        change("shapelets/class", "NetworkShapelets"),
+        change("shapelets/config", {"dict": [["basis", "bspline"]]}),
     ],
 }
 

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from ..described import UnknownClassError
 from ..discrepancies import Discrepancy
 from ..interpolation import Interpolation
+from ..minimum import Minimum
 from ..model import ShapeletModel
 from ..saving import read_file, write_file
 from ..shapelets import ShapeletFamily
@@ -152,7 +153,7 @@ def _model(contents: dict[str, Any], tensors: dict[str, Tensor]) -> ShapeletMode
     shapelets = _shapelets(contents, tensors)
     n_shapelets, n_channels = shapelets.n_shapelets, shapelets.n_channels
     measure = _discrepancy(contents, tensors)
-    minimum = restored(contents["minimum"]) if "minimum" in contents else None  # older files
+    minimum = _made(contents, "minimum", Minimum)
     transform = GeneralisedShapeletTransform(
         shapelets, measure, search=contents["search"], minimum=minimum
     )
@@ -175,11 +176,19 @@ def _model(contents: dict[str, Any], tensors: dict[str, Tensor]) -> ShapeletMode
 
 
 def _interpolation(contents: dict[str, Any]) -> Interpolation | None:
-    """The interpolation, with what it learnt; older files know straight lines only."""
-    described = contents.get("interpolation")
-    if described is None:
+    """The interpolation, with what it learnt."""
+    made = _made(contents, "interpolation", Interpolation)
+    return made and made.with_state(restored(contents["interpolation"]["state"]))
+
+
+def _made(contents: dict[str, Any], name: str, kind: type) -> Any:
+    """What contents describe; None where an older file says nothing, which had no choice."""
+    if name not in contents:
         return None
-    return restored(described).with_state(restored(described["state"]))
+    made = restored(contents[name])
+    if not isinstance(made, kind):
+        raise TypeError(f"{name} must be a {kind.__name__}; got {type(made).__name__}")
+    return made
 
 
 def _described(shapelets: ShapeletFamily) -> dict[str, Any]:
