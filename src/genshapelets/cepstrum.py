@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -95,11 +95,20 @@ class MelFrequencyCepstrum(Preprocessing, TransformerMixin, BaseEstimator):
     floor: float = 1e-10
     top_db: float | None = 80.0
 
+    def config(self) -> dict[str, Any]:
+        """Arguments that make it again: numbers and text."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     # The cepstrum
 
     def __call__(self, waveform: Tensor) -> Tensor:
         """MFC (…, coefficients, frames) of waveforms (…, samples), in their dtype; differentiable."""
+        self.check()
         n_samples, pad = waveform.shape[-1], self.padding
+        if not waveform.is_floating_point():
+            raise TypeError(
+                f"the waveform must hold floats; got {waveform.dtype}. Use e.g. waveform / 32768.0."
+            )
         if n_samples < self.n_bins:
             raise ValueError(
                 f"the waveform has {n_samples} samples, fewer than the {self.n_bins} of a frame. "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import wave
 from typing import Any, BinaryIO
@@ -11,11 +12,12 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
 from torch import Tensor
+from torch.optim.lr_scheduler import LambdaLR
 
 from .cepstrum import MelFrequencyCepstrum
 
 N_GRIFFIN_LIM = 60  # rounds; more change little
-LEARNING_RATE = 0.1  # of Adam, times the loudness of what it starts from; falls to 0
+LEARNING_RATE = 0.1  # of Adam at its height, times the loudness of what it starts from
 LOUDEST = 200.0  # decibels, which no sound within -1 and 1 reaches
 
 
@@ -163,7 +165,8 @@ def _refined(start: Tensor, target: Tensor, cepstrum: MelFrequencyCepstrum, n_st
     waveform = start.clone().requires_grad_()
     loudness = float(start.square().mean().sqrt())
     adam = torch.optim.Adam([waveform], lr=LEARNING_RATE * max(loudness, 1e-4))
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(adam, max(n_steps, 1))
+    # Adam's first steps are as large as its rate, whatever the gradient: they would drown what is quiet.
+    schedule = LambdaLR(adam, lambda step: math.sin(math.pi * (step + 0.5) / max(n_steps, 1)) ** 2)
     best, least = start, _distance(start, target, cepstrum).item()
     for _ in range(n_steps):
         adam.zero_grad()

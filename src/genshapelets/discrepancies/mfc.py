@@ -188,7 +188,8 @@ class MFCDiscrepancy(Discrepancy):
 
 def _lines_at(times: Tensor, values: Tensor, t: Tensor) -> Tensor:
     """Straight lines through values (…, knots, channels) at times (…, knots), at t (…, samples)."""
-    right = torch.searchsorted(times.detach(), t.detach().contiguous(), right=True)
+    knots, samples = times.detach().contiguous(), t.detach().contiguous()
+    right = torch.searchsorted(knots, samples, right=True)
     right = right.clamp(1, times.shape[-1] - 1)
     before, after = times.gather(-1, right - 1), times.gather(-1, right)
     gap = after - before
