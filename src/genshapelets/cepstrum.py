@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -127,8 +128,8 @@ class MelFrequencyCepstrum(Preprocessing, TransformerMixin, BaseEstimator):
     def decibels(self, frames: Tensor) -> Tensor:
         """Levels (…, mels) of frames (…, bins), the floor applied."""
         window, filters, _ = self._tensors(frames)
-        spectrum = torch.view_as_real(torch.fft.rfft(frames * window))
-        energy = spectrum.square().sum(dim=-1)
+        spectrum = torch.fft.rfft(frames * window)
+        energy = spectrum.real.square() + spectrum.imag.square()
         if self.power != 2.0:
             energy = energy.clamp(min=torch.finfo(energy.dtype).tiny) ** (self.power / 2.0)
         return 10.0 * (energy @ filters).clamp(min=self.floor).log10()
@@ -404,13 +405,14 @@ def _as_batch(X: Any) -> RaggedSeries:
 
 def _off_lattice(series: RaggedSeries, step: NDArray[np.float64]) -> NDArray[np.float64]:
     """How far the times of each series are from a lattice of its step, beyond their own rounding."""
-    first, last = series.row_offsets[:-1], series.row_offsets[1:] - 1
-    origin = series.times[first]
-    position = np.arange(len(series.times)) - np.repeat(first, series.lengths)
-    lattice = np.repeat(origin, series.lengths) + position * np.repeat(step, series.lengths)
-    largest = np.maximum(np.abs(origin), np.abs(series.times[last]))
-    off = np.maximum.reduceat(np.abs(series.times - lattice), first)
-    return off - 4 * series.time_precision * largest
+    off = np.empty(len(series))
+    position = np.arange(series.lengths.max())
+    for n, (first, last) in enumerate(pairwise(series.row_offsets)):  # one by one, to save memory
+        times = series.times[first:last]
+        lattice = times[0] + step[n] * position[: last - first]
+        rounding = 4 * series.time_precision[n] * max(abs(times[0]), abs(times[-1]))
+        off[n] = np.abs(times - lattice).max() - rounding
+    return off
 
 
 def _batches(lengths: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
