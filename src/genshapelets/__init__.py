@@ -4,6 +4,7 @@ from .cepstrum import MelFrequencyCepstrum
 from .discrepancies import (
     ClassicalDiscrepancy,
     Discrepancy,
+    DTWDiscrepancy,
     L2Discrepancy,
     MFCDiscrepancy,
     MixedDiscrepancy,
@@ -35,6 +36,7 @@ __all__ = [
     "ClassicalDiscrepancy",
     "Constant",
     "Cubic",
+    "DTWDiscrepancy",
     "Discrepancy",
     "GaussianProcess",
     "GeneralisedShapeletTransform",

@@ -103,6 +103,13 @@ def lay(paths: PaddedPaths, start: Tensor, values: Tensor, lengths: Tensor) -> W
     return Window(times, path, w + share[..., None] * (v - w))
 
 
+def sample_paths(paths: PaddedPaths, t: Tensor) -> Tensor:
+    """Values (series, …, channels) of paths at times (series, …), counted as offsets are."""
+    since = t.detach().flatten(1).contiguous()
+    row = torch.searchsorted(paths.knots, since, right=True).reshape(t.shape) - 1
+    return _path_at(paths, row, t)
+
+
 def _path_at(paths: PaddedPaths, row: Tensor, t: Tensor) -> Tensor:
     """Values (series, …, channels) of paths at times (series, …), each after a row; constant outside."""
     row = row.clamp(0, paths.knots.shape[1] - 1)

@@ -2,12 +2,14 @@
 
 from .base import Discrepancy, safe_sqrt
 from .classical import ClassicalDiscrepancy
+from .dtw import DTWDiscrepancy
 from .l2 import L2Discrepancy
 from .mfc import MFCDiscrepancy
 from .mixed import MixedDiscrepancy
 
 __all__ = [
     "ClassicalDiscrepancy",
+    "DTWDiscrepancy",
     "Discrepancy",
     "L2Discrepancy",
     "MFCDiscrepancy",

@@ -7,10 +7,17 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from ..discrepancies import ClassicalDiscrepancy, Discrepancy, L2Discrepancy, MixedDiscrepancy
+from ..discrepancies import (
+    ClassicalDiscrepancy,
+    Discrepancy,
+    DTWDiscrepancy,
+    L2Discrepancy,
+    MixedDiscrepancy,
+)
 from ..offsets import Offsets
 from ..paths import Paths
 from .classical import evaluate_classical
+from .dtw import evaluate_dtw
 from .generic import evaluate_generic
 from .l2 import evaluate_l2
 
@@ -27,6 +34,7 @@ def register(kind: type[Discrepancy], evaluate: Evaluate) -> None:
 
 register(L2Discrepancy, evaluate_l2)
 register(ClassicalDiscrepancy, evaluate_classical)
+register(DTWDiscrepancy, evaluate_dtw)
 
 
 def evaluate_mixed(

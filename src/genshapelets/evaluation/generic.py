@@ -16,14 +16,23 @@ from ..windows import PaddedPaths, lay, wide_dtype
 
 MAX_ELEMENTS = 2**22  # of the largest tensor of one chunk
 
+Measure = Callable[[Discrepancy, PaddedPaths, Tensor, Tensor, Tensor], Tensor]
+
 
 def evaluate_generic(
-    discrepancy: Discrepancy, paths: Paths, values: Tensor, lengths: Tensor, offsets: Offsets
+    discrepancy: Discrepancy,
+    paths: Paths,
+    values: Tensor,
+    lengths: Tensor,
+    offsets: Offsets,
+    measure: Measure | None = None,
 ) -> Tensor:
     """Discrepancies (series, shapelets, candidates): see `genshapelets.evaluation.evaluate`.
 
-    A chunk's windows are laid again in the backward pass rather than kept.
+    A chunk's windows are laid again in the backward pass rather than kept. ``measure`` may take the
+    place of `checked`.
     """
+    measure = measure or checked
     dtype = wide_dtype(values.device)
     wide_values, wide_lengths = values.to(dtype), lengths.to(dtype)
     start, slope = (
@@ -35,7 +44,7 @@ def evaluate_generic(
 
     def chunk(first: int, last: int, start: Tensor, values: Tensor, lengths: Tensor) -> Tensor:
         padded = PaddedPaths.of(paths[first:last], values.device)
-        return checked(discrepancy, padded, start, values, lengths)
+        return measure(discrepancy, padded, start, values, lengths)
 
     n_shapelets, n_channels, n_knots = values.shape
     per_offset = n_shapelets * (int(paths.lengths.max()) + n_knots) * n_channels

@@ -9,6 +9,7 @@ from torch import Tensor
 from ..discrepancies import (
     ClassicalDiscrepancy,
     Discrepancy,
+    DTWDiscrepancy,
     L2Discrepancy,
     MFCDiscrepancy,
     MixedDiscrepancy,
@@ -16,6 +17,7 @@ from ..discrepancies import (
 from ..offsets import Offsets
 from ..paths import Paths
 from .classical import search_classical
+from .dtw import search_dtw
 from .everywhere import all_offsets
 from .generic import search_generic
 from .l2 import prepare_l2, search_l2
@@ -56,6 +58,9 @@ register(MFCDiscrepancy, search_mfc, prepare_mfc)
 def has_fast_search(discrepancy: Discrepancy) -> bool:
     """Whether a search is registered for this class, so that its formula need not try every offset."""
     return type(discrepancy) in _FAST
+
+
+register(DTWDiscrepancy, search_dtw)
 
 
 def prepare_paths(discrepancy: Discrepancy, paths: Paths, search: str) -> None:
