@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from scipy.ndimage import maximum_filter1d, minimum_filter1d
-from torch import Tensor
+from torch import Tensor, nn
 
 from ..discrepancies import Discrepancy, DTWDiscrepancy, L2Discrepancy
 from ..evaluation.dtw import sample_shapelets
@@ -84,12 +84,14 @@ def search_dtw(
     shape = (len(paths), len(values), n_best)
     found = Found(np.zeros(shape), np.zeros(shape), np.ones(shape[:2], np.int64))
     metric = L2Discrepancy(discrepancy.n_channels, discrepancy.metric)
-    metric.weight = discrepancy.weight
+    if discrepancy.weight is not None:
+        metric.weight = nn.Parameter(discrepancy.weight)
     points = sample_shapelets(values.double(), discrepancy.n_points).mT
     for problem in pose(metric, paths, points, lengths):
         own = Found(*(np.ascontiguousarray(x[:, problem.chosen]) for x in found))  # type: ignore[arg-type]
         envelope = _envelope(problem.shapes.values, discrepancy.n_band)
-        arrays = (problem.rows, paths.step, refined, problem.shapes, envelope, own)
+        shapes = problem.shapes._replace(weights=np.ascontiguousarray(problem.shapes.weights))
+        arrays = (problem.rows, paths.step, refined, shapes, envelope, own)
         run(lambda first, last, arrays=arrays: search_paths(first, last, *arrays), len(paths))  # type: ignore[misc]
         for whole, part in zip(found, own, strict=True):
             whole[:, problem.chosen] = part
@@ -130,7 +132,10 @@ def search_paths(first, last, rows, step, refined, shapes, envelope, found):
             n_tried = offsets_to_try(len(pair.knots), step[series], room, tried)
             cutoff = np.inf
             for s in range(n_tried):
-                cost[s] = least_sum(pair, tried[s], cutoff, scratch)
+                # From its own sample, not from the first: windows that are equal must tie.
+                row = s if step[series] > 0.0 and tried[s] < room else 0
+                start = tried[s] if row == 0 else 0.0
+                cost[s] = least_sum(pair, row, start, cutoff, scratch)
                 if n_best == 1:
                     cutoff = min(cutoff, cost[s])
             found.count[series, k] = best_minima(cost[:n_tried], order)
@@ -162,9 +167,13 @@ def offsets_to_try(n_rows, step, room, tried):
 
 
 @inner_kernel
-def least_sum(pair, start, cutoff, scratch):
-    """Least sum over warping paths of a window; infinite if it is no less than the cutoff."""
-    sample_window(pair.knots, pair.path, start, pair.length, scratch.window)
+def least_sum(pair, row, start, cutoff, scratch):
+    """Least sum over warping paths of a window; infinite if it is no less than the cutoff.
+
+    The window starts at a time ``start`` after a row; unless it is the first, the path is regular.
+    """
+    knots = pair.knots[: len(pair.knots) - row]
+    sample_window(knots, pair.path[row:], start, pair.length, scratch.window)
     bound_rows(scratch.window, pair.lower, pair.upper, pair.weight, scratch.bound)
     if scratch.bound[0] >= cutoff:
         return np.inf
@@ -233,8 +242,8 @@ def refine(pair, low, best, high, least, scratch):
     """Minimise over continuous offsets by golden sections: the best one seen."""
     left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
     at_left, at_right = (
-        least_sum(pair, left, np.inf, scratch),
-        least_sum(pair, right, np.inf, scratch),
+        least_sum(pair, 0, left, np.inf, scratch),
+        least_sum(pair, 0, right, np.inf, scratch),
     )
     for _ in range(N_REFINEMENTS):
         if at_left < least:
@@ -244,9 +253,9 @@ def refine(pair, low, best, high, least, scratch):
         if at_left <= at_right:
             high, right, at_right = right, left, at_left
             left = high - GOLDEN * (high - low)
-            at_left = least_sum(pair, left, np.inf, scratch)
+            at_left = least_sum(pair, 0, left, np.inf, scratch)
         else:
             low, left, at_left = left, right, at_right
             right = low + GOLDEN * (high - low)
-            at_right = least_sum(pair, right, np.inf, scratch)
+            at_right = least_sum(pair, 0, right, np.inf, scratch)
     return best
