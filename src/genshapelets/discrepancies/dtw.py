@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -143,21 +143,8 @@ class DTWDiscrepancy(Discrepancy):
         """Lengths of the columns of A, (1 or shapelets, channels)."""
         if self.weight is None:
             return torch.ones(1, n_channels)
-        return (
-            torch.linalg.vector_norm(self.weight, dim=1)
-            if self.metric == "full"
-            else self.weight.abs()
-        )
-
-    def config(self) -> dict[str, Any]:
-        """Arguments that make this discrepancy again: see `Discrepancy`."""
-        return {
-            "n_channels": self.n_channels,
-            "metric": self.metric,
-            "band": self.band,
-            "n_points": self.n_points,
-            "n_shapelets": self.n_shapelets,
-        }
+        columns = self.weight if self.metric == "full" else self.weight[:, None]
+        return torch.linalg.vector_norm(columns, dim=1)
 
     def check(self, n_shapelets: int, n_channels: int) -> None:
         """Refuse shapelets that this discrepancy was not made for."""

@@ -23,7 +23,9 @@ def evaluate_dtw(
     discrepancy: Discrepancy, paths: Paths, values: Tensor, lengths: Tensor, offsets: Offsets
 ) -> Tensor:
     """Discrepancies (series, shapelets, candidates): see `genshapelets.evaluation.evaluate`."""
-    return evaluate_generic(discrepancy, paths, values, lengths, offsets, along_best_paths)
+    assert isinstance(discrepancy, DTWDiscrepancy)
+    n_nodes = 4 * discrepancy.n_points  # pairs of points along a path, two numbers each
+    return evaluate_generic(discrepancy, paths, values, lengths, offsets, along_best_paths, n_nodes)
 
 
 def along_best_paths(

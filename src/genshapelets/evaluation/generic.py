@@ -26,11 +26,12 @@ def evaluate_generic(
     lengths: Tensor,
     offsets: Offsets,
     measure: Measure | None = None,
+    n_nodes: int = 0,
 ) -> Tensor:
     """Discrepancies (series, shapelets, candidates): see `genshapelets.evaluation.evaluate`.
 
     A chunk's windows are laid again in the backward pass rather than kept. ``measure`` may take the
-    place of `checked`.
+    place of `checked`; ``n_nodes`` is then how many numbers for each channel of a window it needs.
     """
     measure = measure or checked
     dtype = wide_dtype(values.device)
@@ -47,8 +48,8 @@ def evaluate_generic(
         return measure(discrepancy, padded, start, values, lengths)
 
     n_shapelets, n_channels, n_knots = values.shape
-    per_offset = n_shapelets * (int(paths.lengths.max()) + n_knots) * n_channels
-    found = in_chunks(chunk, start, (wide_values, wide_lengths), per_offset)
+    n_nodes = max(n_nodes, int(paths.lengths.max()) + n_knots)
+    found = in_chunks(chunk, start, (wide_values, wide_lengths), n_shapelets * n_nodes * n_channels)
     return found.transpose(1, 2).to(values.dtype)
 
 
