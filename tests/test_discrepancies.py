@@ -33,6 +33,7 @@ from genshapelets import (
     DTWDiscrepancy,
     GeneralisedShapeletTransform,
     L2Discrepancy,
+    LogSignatureDiscrepancy,
     MFCDiscrepancy,
     MixedDiscrepancy,
     RaggedSeries,
@@ -117,12 +118,20 @@ def mfc(metric, each=False, step=1.0):
     )  # fmt: skip
 
 
+def log_signature(**settings):
+    return lambda n_channels: with_random_metric(LogSignatureDiscrepancy(n_channels, **settings))
+
+
 KINDS = {
     "l2_diagonal": l2("diagonal"),
     "l2_each_level_free": l2("diagonal", each=True, level_free=True),
     "l2_full_mixed": l2("full", level_free=[True, False, True]),
     "dtw_diagonal": dtw("diagonal"),
     "dtw_full_each": dtw("full", each=True, band=0.3, n_points=9),
+    "log_signature": log_signature(),
+    "log_signature_each_without_time": log_signature(
+        depth=2, p=3, metric="full", include_time=False, n_shapelets=N_SHAPELETS
+    ),
     "sobolev": lambda n_channels: Sobolev(0.5),
     "largest": lambda n_channels: LargestAtKnots(1.3),
     "mapped": Mapped,

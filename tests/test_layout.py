@@ -25,6 +25,7 @@ ROAD = [
     "windows",
     "shapelets",
     "initial",
+    "signatures",
     "discrepancies",
     "offsets",
     "evaluation",

@@ -4,6 +4,7 @@ from .base import Discrepancy, safe_sqrt
 from .classical import ClassicalDiscrepancy
 from .dtw import DTWDiscrepancy
 from .l2 import L2Discrepancy
+from .logsignature import LogSignatureDiscrepancy
 from .mfc import MFCDiscrepancy
 from .mixed import MixedDiscrepancy
 
@@ -12,6 +13,7 @@ __all__ = [
     "DTWDiscrepancy",
     "Discrepancy",
     "L2Discrepancy",
+    "LogSignatureDiscrepancy",
     "MFCDiscrepancy",
     "MixedDiscrepancy",
     "safe_sqrt",

@@ -12,6 +12,7 @@ from ..discrepancies import (
     Discrepancy,
     DTWDiscrepancy,
     L2Discrepancy,
+    LogSignatureDiscrepancy,
     MixedDiscrepancy,
 )
 from ..offsets import Offsets
@@ -20,6 +21,7 @@ from .classical import evaluate_classical
 from .dtw import evaluate_dtw
 from .generic import evaluate_generic
 from .l2 import evaluate_l2
+from .logsignature import evaluate_logsignature
 
 Evaluate = Callable[[Discrepancy, Paths, Tensor, Tensor, Offsets], Tensor]
 
@@ -33,6 +35,7 @@ def register(kind: type[Discrepancy], evaluate: Evaluate) -> None:
 
 
 register(L2Discrepancy, evaluate_l2)
+register(LogSignatureDiscrepancy, evaluate_logsignature)
 register(ClassicalDiscrepancy, evaluate_classical)
 register(DTWDiscrepancy, evaluate_dtw)
 

@@ -54,17 +54,22 @@ def evaluate_generic(
 
 
 def in_chunks(
-    function: Callable[..., Tensor], start: Tensor, tensors: tuple[Tensor, ...], per_offset: int
+    function: Callable[..., Tensor],
+    start: Tensor,
+    tensors: tuple[Tensor, ...],
+    per_offset: int,
+    most: int | None = None,
 ) -> Tensor:
     """Results (series, offsets, …) of a function of starts (series, offsets, …), chunk by chunk.
 
     It takes (first series, last, their starts or some of them, *tensors). A chunk holds as many series,
-    or if one is too large as many of its offsets, as `MAX_ELEMENTS` allows at ``per_offset`` elements
-    for each offset. If there are several they are computed again in the backward pass.
+    or if one is too large as many of its offsets, as ``most`` elements (`MAX_ELEMENTS`) allow at
+    ``per_offset`` for each offset. If there are several they are computed again in the backward pass.
     """
+    most = most or MAX_ELEMENTS
     n_series, n_offsets = start.shape[:2]
-    width = min(max(1, MAX_ELEMENTS // per_offset), n_offsets)
-    size = max(1, MAX_ELEMENTS // (per_offset * n_offsets))
+    width = min(max(1, most // per_offset), n_offsets)
+    size = max(1, most // (per_offset * n_offsets))
     again = torch.is_grad_enabled() and (size < n_series or width < n_offsets)
     rows = []
     for first in range(0, n_series, size):

@@ -11,6 +11,7 @@ from ..discrepancies import (
     Discrepancy,
     DTWDiscrepancy,
     L2Discrepancy,
+    LogSignatureDiscrepancy,
     MFCDiscrepancy,
     MixedDiscrepancy,
 )
@@ -21,6 +22,7 @@ from .dtw import search_dtw
 from .everywhere import all_offsets
 from .generic import search_generic
 from .l2 import prepare_l2, search_l2
+from .logsignature import search_logsignature
 from .mfc import prepare_mfc, search_mfc
 
 SEARCHES = ("auto", "grid", "refined", "exact")
@@ -51,16 +53,15 @@ def register(kind: type[Discrepancy], search: Search, prepare: Prepare | None = 
 
 
 register(L2Discrepancy, search_l2, lambda _, paths, search: prepare_l2(paths, search))
+register(LogSignatureDiscrepancy, search_logsignature)
 register(ClassicalDiscrepancy, search_classical)
+register(DTWDiscrepancy, search_dtw)
 register(MFCDiscrepancy, search_mfc, prepare_mfc)
 
 
 def has_fast_search(discrepancy: Discrepancy) -> bool:
     """Whether a search is registered for this class, so that its formula need not try every offset."""
     return type(discrepancy) in _FAST
-
-
-register(DTWDiscrepancy, search_dtw)
 
 
 def prepare_paths(discrepancy: Discrepancy, paths: Paths, search: str) -> None:

@@ -6,6 +6,8 @@ Obvious, and the judge of every faster search.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import torch
@@ -51,17 +53,26 @@ def search_generic(
                 for chunk in tried.split(max(1, MAX_ELEMENTS // per_offset))
             ]
         )
+        cost[1:][tried[1:] == tried[:-1]] = torch.inf  # else rounding makes minima of repeated ones
         best, found = best_minima(cost, n_best)
         at, move = tried.gather(0, best), moves.gather(0, best)
         if search == "refined" or (search == "auto" and not paths.step[n]):
             low = tried.gather(0, (best - 1).clamp(min=0))
             high = tried.gather(0, (best + 1).clamp(max=len(tried) - 1))
             least = cost.gather(0, best)
-            at = refine(discrepancy, path, values, lengths, (low, at, high, least))
+            twice = PaddedPaths(path.knots.repeat(2, 1), path.values.repeat(2, 1, 1))
+            cost_at = partial(_cost, discrepancy, twice, values, lengths)
+            at = refine(cost_at, (low, at, high, least))
             move = torch.where((at == room) & (room > 0), -1.0, 0.0).to(dtype)
         start[n], slope[n] = at.T.cpu().numpy(), move.T.cpu().numpy()
         count[n] = found.cpu().numpy()
     return Offsets(start, slope, count, "generic")
+
+
+def _cost(
+    discrepancy: Discrepancy, paths: PaddedPaths, values: Tensor, lengths: Tensor, start: Tensor
+) -> Tensor:
+    return checked(discrepancy, paths, start, values, lengths)
 
 
 def grid(n_rows: int, step: float, room: Tensor) -> tuple[Tensor, Tensor]:
@@ -94,29 +105,22 @@ def best_minima(cost: Tensor, n_best: int) -> tuple[Tensor, Tensor]:
 
 
 def refine(
-    discrepancy: Discrepancy,
-    path: PaddedPaths,
-    values: Tensor,
-    lengths: Tensor,
-    bracket: tuple[Tensor, Tensor, Tensor, Tensor],
+    cost_at: Callable[[Tensor], Tensor], bracket: tuple[Tensor, Tensor, Tensor, Tensor]
 ) -> Tensor:
     """Minimise over continuous offsets by golden sections.
 
-    ``bracket`` holds (low, middle, high) offsets and the discrepancy in the middle, each
-    (candidates, shapelets). Returns the best offset seen, the middle unless another is better.
+    ``bracket`` holds (low, middle, high) offsets and the discrepancy in the middle, all of one shape;
+    ``cost_at`` gives discrepancies at two offsets for each, (2, …). Returns the best offset seen, the
+    middle unless another is better.
     """
     low, best, high, least = bracket
     inner = torch.stack([high - GOLDEN * (high - low), low + GOLDEN * (high - low)])
-    cost = checked(discrepancy, _twice(path), inner, values, lengths)
+    cost = cost_at(inner)
     for _ in range(N_REFINEMENTS):
         for at, found in zip(inner, cost, strict=True):
             best, least = torch.where(found < least, at, best), torch.minimum(found, least)
         left = cost[0] <= cost[1]
         low, high = torch.where(left, low, inner[0]), torch.where(left, inner[1], high)
         inner = torch.stack([high - GOLDEN * (high - low), low + GOLDEN * (high - low)])
-        cost = checked(discrepancy, _twice(path), inner, values, lengths)
+        cost = cost_at(inner)
     return best
-
-
-def _twice(path: PaddedPaths) -> PaddedPaths:
-    return PaddedPaths(path.knots.repeat(2, 1), path.values.repeat(2, 1, 1))
