@@ -21,6 +21,7 @@ def l2_distance(
     length: float,
     metric: Array,
     level_free: bool = False,
+    scale_free: bool = False,
 ) -> float:
     """L2 discrepancy of path (channels, rows) on [s, s + length] from shapelet (channels, knots).
 
@@ -31,12 +32,24 @@ def l2_distance(
     nodes = np.union1d(own, inside)
     f = np.stack([np.interp(nodes, knots - s, channel) for channel in path])
     w = np.stack([np.interp(nodes, own, channel) for channel in shapelet])
-    width, r = np.diff(nodes), f - w
-    if level_free:
-        r = r - (width * (r[:, 1:] + r[:, :-1]) / 2).sum(axis=1, keepdims=True) / length
-    r = metric @ r
-    p, q = r[:, :-1], r[:, 1:]
-    return float(np.sqrt((width * (p * p + p * q + q * q)).sum() / 3))
+    width = np.diff(nodes)
+
+    def centred(g: Array) -> Array:
+        return g - (width * (g[:, 1:] + g[:, :-1]) / 2).sum(axis=1, keepdims=True) / length
+
+    def norm(g: Array) -> float:
+        mapped = metric @ g
+        p, q = mapped[:, :-1], mapped[:, 1:]
+        return float(np.sqrt((width * (p * p + p * q + q * q)).sum() / 3))
+
+    def unit(g: Array) -> Array:
+        size = norm(centred(g)) / np.sqrt(length)
+        is_flat = size <= 1e-11 * norm(g - centred(g)) / np.sqrt(length)
+        return 0.0 * g if is_flat else centred(g) / size
+
+    if scale_free:
+        return norm(unit(f) - unit(w))
+    return norm(centred(f - w) if level_free else f - w)
 
 
 def grid(paths: Paths, i: int, length: float) -> Array:
@@ -56,6 +69,7 @@ def search_reference(
     lengths: Array,
     metrics: Array,
     level_free: NDArray[np.bool_],
+    scale_free: NDArray[np.bool_],
     offsets: Callable[[Paths, int, float], Array] = grid,
 ) -> tuple[Array, Array]:
     """Smallest discrepancy and its offset, each (series, shapelets).
@@ -66,11 +80,12 @@ def search_reference(
     values : (shapelets, channels, knots) array
     lengths : (shapelets,) array
     metrics : (shapelets, channels, channels) array
-    level_free : (shapelets,) array
+    level_free, scale_free : (shapelets,) arrays
     offsets : function
         Gives the offsets to try for path i and a length.
     """
     shape = (len(paths), len(values))
+    flags = np.stack([level_free, scale_free], axis=1).tolist()
     discrepancy, start = np.empty(shape), np.empty(shape)
     for i in range(len(paths)):
         rows = slice(paths.row_offsets[i], paths.row_offsets[i + 1])
@@ -78,8 +93,7 @@ def search_reference(
         for k, length in enumerate(lengths):
             tried = offsets(paths, i, length)
             found = [
-                l2_distance(knots, path, s, values[k], length, metrics[k], bool(level_free[k]))
-                for s in tried
+                l2_distance(knots, path, s, values[k], length, metrics[k], *flags[k]) for s in tried
             ]
             best = int(np.argmin(found))
             discrepancy[i, k], start[i, k] = found[best], tried[best]

@@ -85,6 +85,7 @@ def make_transform(
     metric="diagonal",
     per_shapelet=False,
     level_free=False,
+    scale_free=False,
     dtype=torch.float64,
     **kwargs,
 ):
@@ -99,6 +100,7 @@ def make_transform(
         metric,
         n_shapelets=n_shapelets if per_shapelet else None,
         level_free=level_free,
+        scale_free=scale_free,
     ).to(dtype)
     if metric != "none":
         weight = discrepancy.weight
@@ -115,7 +117,7 @@ def as_paths(series):
 
 
 def parameters_of(transform):
-    """values, lengths, metrics and level_free of a transform, as float64 arrays."""
+    """values, lengths, metrics, level_free and scale_free of a transform, as (float64) arrays."""
     shapelets, discrepancy = transform.shapelets, transform.discrepancy
     n_shapelets, n_channels, _ = shapelets.values.shape
     matrix = discrepancy.matrix().detach().double().numpy()
@@ -124,6 +126,7 @@ def parameters_of(transform):
         shapelets.lengths.detach().double().numpy(),
         np.broadcast_to(matrix, (n_shapelets, n_channels, n_channels)),
         discrepancy.ignores_level(n_shapelets).numpy(),
+        discrepancy.ignores_scale(n_shapelets).numpy(),
     )
 
 
@@ -136,11 +139,11 @@ def judge(transform, series, offsets=grid):
 
 def distance_at(transform, paths, i, k, start):
     """Discrepancy of shapelet k from path i at one start, in the path's own time."""
-    values, lengths, metrics, level_free = parameters_of(transform)
+    values, lengths, metrics, level_free, scale_free = parameters_of(transform)
     rows = slice(paths.row_offsets[i], paths.row_offsets[i + 1])
     return l2_distance(
         paths.knots[rows], paths.values[rows].T, start - paths.origin[i], values[k], lengths[k],
-        metrics[k], bool(level_free[k]),
+        metrics[k], bool(level_free[k]), bool(scale_free[k]),
     )  # fmt: skip
 
 

@@ -203,7 +203,7 @@ def test_gradient_agrees_with_differences_of_the_slow_search(kind):
         rng, level_free="mixed", metric="full", per_shapelet=True, search="grid"
     )
     transform(paths).discrepancy.sum().backward()
-    values, lengths, metric, level_free = parameters_of(transform)
+    values, lengths, metric, *flags = parameters_of(transform)
     shapelets = transform.shapelets
     # From the raw length to the length.
     of_lengths = (shapelets.raw_lengths.grad / shapelets.lengths.detach()).numpy()
@@ -218,7 +218,7 @@ def test_gradient_agrees_with_differences_of_the_slow_search(kind):
                 values + sign * step * direction.get("values", 0.0),
                 lengths + sign * step * direction.get("lengths", 0.0),
                 metric + sign * step * direction.get("metric", 0.0),
-                level_free,
+                *flags,
             )[0].sum()
             for sign in (1, -1)
         ]
@@ -287,7 +287,7 @@ def test_upstream_gradients_are_weights():
 def test_float32_gradients_are_the_float64_ones_rounded():
     rng = np.random.default_rng(11)
     paths, single = interpolate(ragged(rng)), make_transform(rng, dtype=torch.float32)
-    values, lengths, _, _ = parameters_of(single)
+    values, lengths, *_ = parameters_of(single)
     discrepancy = L2Discrepancy(2).double()
     discrepancy.weight.data.copy_(single.discrepancy.weight)
     double = GeneralisedShapeletTransform.from_shapelets(

@@ -96,6 +96,10 @@ class Discrepancy(Described, nn.Module, ABC):
         """Which shapelets see only the shape of a window, not its level, (shapelets,) bool."""
         return torch.zeros(n_shapelets, dtype=torch.bool)
 
+    def ignores_scale(self, n_shapelets: int) -> Tensor:
+        """Which shapelets see a window's shape whatever its scale, too, (shapelets,) bool."""
+        return torch.zeros(n_shapelets, dtype=torch.bool)
+
     def titles(self, n_shapelets: int) -> list[str]:
         """What explanations call the discrepancy of each shapelet."""
         return [self.title or type(self).__name__] * n_shapelets
@@ -111,7 +115,8 @@ class Discrepancy(Described, nn.Module, ABC):
     def drawn(self, times: Tensor, path: Tensor, shapelet: Tensor) -> Tensor:  # noqa: ARG002
         """The shapelet as it is compared with a window; arguments as for `forward`.
 
-        By default as it is. A discrepancy that ignores the level, say, lifts it to that of the window.
+        By default as it is. A discrepancy that ignores the level, say, lifts it to that of the window;
+        one that ignores the scale gives it that of the window.
         """
         return shapelet
 

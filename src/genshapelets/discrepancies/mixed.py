@@ -101,6 +101,10 @@ class MixedDiscrepancy(Discrepancy):
         """Which shapelets see only the shape of a window, (shapelets,) bool."""
         return self._each(lambda part, n: part.ignores_level(n))
 
+    def ignores_scale(self, n_shapelets: int) -> Tensor:  # noqa: ARG002
+        """Which shapelets see a window's shape whatever its scale, too, (shapelets,) bool."""
+        return self._each(lambda part, n: part.ignores_scale(n))
+
     def grows(self, n_shapelets: int) -> Tensor:  # noqa: ARG002
         """Of which shapelets the discrepancy grows with the length, (shapelets,) bool."""
         return self._each(lambda part, n: part.grows(n))

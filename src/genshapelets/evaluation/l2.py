@@ -9,6 +9,15 @@ envelope theorem, the level and an interior offset add no gradient:
 
 The first and the integral of the last follow from int r (1 - x) and int r x over each of the shapelet's
 pieces, x the share of the piece that has passed: sums over paths, made once for all gradients.
+
+A scale-free shapelet comes with mean 0 and norm 1, by `L2Discrepancy.normalised`. With f the path over the
+window, less its mean, divided by its norm phi, r = f - w and kappa = 1/S int A r . A f, which is
+sigma^2 / (2 S), or sigma^2 / S if w is flat, d sigma^2 = -2 S kappa d phi / phi comes on top:
+
+    d sigma^2 / d a   +=  -kappa 2 a int f^2
+    d sigma^2 / d S   +=   kappa (1 - |A f(S)|^2) - (ds/dS) kappa 2 int A f . A f'
+
+the same sums, of f instead of r.
 """
 
 from __future__ import annotations
@@ -30,6 +39,7 @@ from .l2_lattice import (
     chosen_rows,
     held_rows,
     lattice_difference,
+    lattice_scaled_difference,
     lattice_squared_norm,
     lay_on_lattice,
     mirrored,
@@ -43,12 +53,15 @@ from .l2_union import (
     add_squares,
     find_difference,
     find_nodes,
+    find_path,
     lay_window,
     longest_path,
     new_nodes,
     norm_and_slope,
     pair_of,
+    scale_and_add,
     squared_norm,
+    subtract_mean,
 )
 
 SKIP = -1
@@ -101,7 +114,9 @@ def evaluate_l2(
 ) -> Tensor:
     """Discrepancies (series, shapelets, candidates): see `genshapelets.evaluation.evaluate`."""
     assert isinstance(discrepancy, L2Discrepancy)
-    return _L2.apply(values, lengths, discrepancy.weight, discrepancy, paths, offsets)  # type: ignore[no-any-return]
+    shapes = discrepancy.normalised(values)
+    found = _L2.apply(shapes, lengths, discrepancy.weight, discrepancy, paths, offsets)
+    return found.to(values.dtype)  # type: ignore[no-any-return]
 
 
 class _L2(torch.autograd.Function):
@@ -119,10 +134,12 @@ class _L2(torch.autograd.Function):
     ) -> Tensor:
         problems = pose(discrepancy, paths, values, lengths)
         groups = [list(_groups(problem, paths, offsets)) for problem in problems]
-        squared = np.empty(offsets.start.shape)
+        squared, scale = np.empty((2, *offsets.start.shape))
         for problem, own in zip(problems, groups, strict=True):
-            squared[:, problem.chosen] = _squared(own, len(paths))
-        ctx.problems, ctx.groups, ctx.offsets, ctx.squared = problems, groups, offsets, squared
+            chosen = problem.chosen
+            squared[:, chosen], scale[:, chosen] = _squared(own, len(paths))
+        ctx.problems, ctx.groups, ctx.offsets = problems, groups, offsets
+        ctx.squared, ctx.scale = squared, scale
         ctx.weight = None if weight is None else as_array(weight)
         if discrepancy.metric == "full":
             # For int r r^T, the shapelets as they were before the map.
@@ -130,7 +147,9 @@ class _L2(torch.autograd.Function):
                 0
             ]
             ctx.plain = ctx.plain._replace(
-                shapes=ctx.plain.shapes._replace(level_free=_flags(problems))
+                shapes=ctx.plain.shapes._replace(
+                    level_free=np.concatenate([one.shapes.level_free for one in problems])
+                )
             )
         ctx.dtypes = values.dtype, lengths.dtype, None if weight is None else weight.dtype
         return torch.from_numpy(np.sqrt(squared)).to(values.dtype)
@@ -144,8 +163,14 @@ class _L2(torch.autograd.Function):
         sigma = np.sqrt(ctx.squared)
         # The square root has no derivative at 0; 0 is the subgradient that leaves a perfect match be.
         by_square = as_array(upstream) * (0.5 / np.where(sigma > 0, sigma, np.inf))
+        by_scale = np.zeros(by_square.shape)
+        for problem in ctx.problems:
+            by_scale[:, problem.chosen] = _scale_shares(
+                problem.shapes, ctx.squared[:, problem.chosen]
+            )
+        by_scale *= by_square * (ctx.scale > 0)
         by_problem = [
-            _gradients(problem, groups, by_square)
+            _gradients(problem, groups, by_square, by_scale)
             for problem, groups in zip(ctx.problems, ctx.groups, strict=True)
         ]
         values, lengths, squares = (
@@ -156,7 +181,11 @@ class _L2(torch.autograd.Function):
             if weight.ndim == 2:
                 own = squares
             else:
-                own = _outer_products(ctx.plain, ctx.offsets, by_square)
+                own = _outer_products(ctx.plain, ctx.offsets, by_square, ctx.scale)
+                if by_scale.any():
+                    zero = ctx.plain.shapes._replace(values=np.zeros_like(ctx.plain.shapes.values))
+                    path_alone = ctx.plain._replace(shapes=zero)
+                    own -= _outer_products(path_alone, ctx.offsets, by_scale, ctx.scale)
             if len(weight) == 1:
                 own = own.sum(axis=0, keepdims=True)
             weight = 2.0 * (weight * own if weight.ndim == 2 else weight @ own)
@@ -166,8 +195,11 @@ class _L2(torch.autograd.Function):
         ), None, None, None  # fmt: skip
 
 
-def _flags(problems: list[Problem]) -> np.ndarray:
-    return np.concatenate([problem.shapes.level_free for problem in problems])
+def _scale_shares(shapes: Shapes, squared: Array) -> Array:
+    """What is called kappa above, (series, shapelets, candidates); 0 if the scale counts."""
+    has_shape = shapes.values.any(axis=(1, 2))
+    share = np.where(has_shape, 0.5, 1.0) / shapes.lengths
+    return share[:, None] * np.where(shapes.scale_free[:, None], squared, 0.0)
 
 
 class Group(NamedTuple):
@@ -231,45 +263,52 @@ def _groups(problem: Problem, paths: Paths, offsets: Offsets) -> Iterator[Group]
 
 
 def _squared(groups: list[Group], n_series: int) -> Array:
-    """Squared discrepancies, (series, shapelets, candidates)."""
-    found = np.empty((n_series, *groups[0].windows.start.shape[1:]))
+    """Squared discrepancies and scales of paths, (2, series, shapelets, candidates)."""
+    found = np.empty((2, n_series, *groups[0].windows.start.shape[1:]))
     for members, windows, lattice, _ in groups:
-        out = np.empty(windows.start.shape)
+        out, scale = np.empty(windows.start.shape), np.ones(windows.start.shape)
         if lattice is None:
-            run(partial(_free_forward, windows, out), len(members))
+            run(partial(_free_forward, windows, out, scale), len(members))
         else:
-            run(partial(_lattice_forward, windows, lattice, out), len(members))
-        found[members] = np.where(windows.index == SKIP, found[members], out)
+            run(partial(_lattice_forward, windows, lattice, out, scale), len(members))
+        found[:, members] = np.where(windows.index == SKIP, found[:, members], (out, scale))
     return found
 
 
 @kernel
-def _lattice_forward(windows, lattice, out, first, last):
+def _lattice_forward(windows, lattice, out, scale, first, last):
     """Windows that start at a sample, of paths first..last."""
-    values, row_offsets = windows.rows.values.ravel(), windows.rows.row_offsets
-    n_channels, difference = windows.shapes.values.shape[2], new_difference(lattice)
+    values, row_offsets, shapes = (
+        windows.rows.values.ravel(),
+        windows.rows.row_offsets,
+        windows.shapes,
+    )
+    n_channels, difference = shapes.values.shape[2], new_difference(lattice)
     for k in range(out.shape[1]):
-        pieces, share, level_free = (
-            lattice.pieces[k],
-            lattice.share[k],
-            windows.shapes.level_free[k],
-        )
+        pieces, share = lattice.pieces[k], lattice.share[k]
+        level_free, scale_free = shapes.level_free[k], shapes.scale_free[k]
         projected, weight = lattice.projection[k].ravel(), lattice.weights[k]
         residual = weighted_residual(lattice, k)
         for series in range(first, last):
             for candidate in range(out.shape[2]):
                 index = windows.index[series, k, candidate]
-                if index != SKIP:
-                    window = values[(row_offsets[series] + index) * n_channels :]
+                if index == SKIP:
+                    continue
+                window = values[(row_offsets[series] + index) * n_channels :]
+                if scale_free:
+                    scale[series, k, candidate] = lattice_scaled_difference(
+                        window, projected, weight, pieces, share, n_channels, difference
+                    )
+                else:
                     lattice_difference(
                         window, projected, pieces, share, n_channels, level_free, difference
                     )
-                    squared = lattice_squared_norm(difference, weight, pieces, share, n_channels)
-                    out[series, k, candidate] = squared * lattice.step / 3.0 + residual
+                squared = lattice_squared_norm(difference, weight, pieces, share, n_channels)
+                out[series, k, candidate] = squared * lattice.step / 3.0 + residual
 
 
 @kernel
-def _free_forward(windows, out, first, last):
+def _free_forward(windows, out, scale, first, last):
     """All other windows, of paths first..last."""
     rows, shapes = windows.rows, windows.shapes
     _, n_knots, n_channels = shapes.values.shape
@@ -281,14 +320,20 @@ def _free_forward(windows, out, first, last):
                 if windows.index[series, k, candidate] != SKIP:
                     n_nodes = lay_window(pair, windows.start[series, k, candidate], nodes)
                     out[series, k, candidate] = squared_norm(nodes, n_nodes, pair.weight)
+                    if pair.scale_free:
+                        scale[series, k, candidate] = nodes.scale[0]
 
 
 def _gradients(
-    problem: Problem, groups: list[Group], upstream: Array
+    problem: Problem, groups: list[Group], upstream: Array, by_scale: Array
 ) -> tuple[Array, Array, Array]:
-    """Gradients of sum(upstream * squared): values (shapelets, channels, knots), lengths, squares."""
+    """Gradients of sum(upstream * squared): values (shapelets, channels, knots), lengths, squares.
+
+    ``by_scale`` is upstream times what is called kappa above.
+    """
     n_shapelets, n_knots, n_channels = problem.shapes.values.shape
-    to_values, to_lengths = np.zeros((n_shapelets, n_knots, n_channels)), np.zeros(n_shapelets)
+    to_values = np.zeros((n_shapelets, n_knots, n_channels))
+    to_lengths = by_scale[:, problem.chosen].sum(axis=(0, 2))
     squares = np.zeros((n_shapelets, n_channels))
     for members, windows, lattice, backwards in groups:
         sums = Sums(
@@ -297,11 +342,13 @@ def _gradients(
             np.zeros((n_shapelets, n_channels)),
             to_lengths,
         )
-        own = np.ascontiguousarray(upstream[members][:, problem.chosen])
+        own, scale = (
+            np.ascontiguousarray(x[members][:, problem.chosen]) for x in (upstream, by_scale)
+        )
         if lattice is None:
-            run(partial(_free_backward, windows, own, sums), n_shapelets)
+            run(partial(_free_backward, windows, own, scale, sums), n_shapelets)
         else:
-            run(partial(_lattice_backward, windows, lattice, own, sums), n_shapelets)
+            run(partial(_lattice_backward, windows, lattice, own, scale, sums), n_shapelets)
         shapes = windows.shapes
         by_knot = np.zeros((n_shapelets, n_knots, n_channels))
         by_knot[:, :-1] += sums.moments[:, :, 0]
@@ -319,7 +366,7 @@ def _gradients(
 
 
 @kernel
-def _free_backward(windows, upstream, sums, first, last):
+def _free_backward(windows, upstream, by_scale, sums, first, last):
     """Add the free windows of shapelets first..last, path after path."""
     rows, shapes = windows.rows, windows.shapes
     _, n_knots, n_channels = shapes.values.shape
@@ -342,10 +389,16 @@ def _free_backward(windows, upstream, sums, first, last):
                 slope = g * windows.slope[series, k, candidate]
                 if slope != 0.0:
                     sums.lengths[k] += slope * norm_and_slope(pair, nodes, n_nodes)[1]
+                pull = by_scale[series, k, candidate]
+                if pull != 0.0:
+                    scale_and_add(1.0, 1.0, pair.shapelet, nodes, n_nodes)
+                    add_squares(nodes, n_nodes, -pull, sums.squares[k])
+                    for d in range(n_channels):
+                        sums.ends[k, d] -= pull * nodes.difference[n_nodes - 1, d] ** 2
 
 
 @kernel
-def _lattice_backward(windows, lattice, upstream, sums, first, last):
+def _lattice_backward(windows, lattice, upstream, by_scale, sums, first, last):
     """Add the windows at a sample of shapelets first..last, path after path."""
     rows, shapes = windows.rows, windows.shapes
     _, n_knots, n_channels = shapes.values.shape
@@ -361,14 +414,24 @@ def _lattice_backward(windows, lattice, upstream, sums, first, last):
                 if g == 0.0 or index == SKIP:
                     continue
                 window = values[(rows.row_offsets[series] + index) * n_channels :]
-                lattice_difference(
-                    window, projected, pieces, share, n_channels, shapes.level_free[k], own
-                )
+                if shapes.scale_free[k]:
+                    lattice_scaled_difference(
+                        window, projected, lattice.weights[k], pieces, share, n_channels, own
+                    )
+                else:
+                    lattice_difference(
+                        window, projected, pieces, share, n_channels, shapes.level_free[k], own
+                    )
                 sum_upstream += g
                 _add_lattice_window(own, size, n_channels, g, difference, square)
                 for d in range(n_channels):
                     end = own[size + d] + beyond[d]
                     sums.ends[k, d] += g * end * end
+                pull = by_scale[series, k, candidate]
+                if pull != 0.0:
+                    _subtract_lattice_path(own, projected, size, n_channels, pull, square)
+                    for d in range(n_channels):
+                        sums.ends[k, d] -= pull * (own[size + d] + projected[size + d]) ** 2
         _add_lattice_sums(shapes, k, lattice, sum_upstream, difference, square, sums)
 
 
@@ -382,6 +445,14 @@ def _add_lattice_window(own, size, n_channels, g, difference, square):
         square[x] += g * (p * p + p * q + q * q)
     for x in range(size, size + n_channels):
         difference[x] += g * own[x]
+
+
+@inner_kernel
+def _subtract_lattice_path(own, projected, size, n_channels, pull, square):
+    """Subtract the squares of the path alone."""
+    for x in range(size):
+        p, q = own[x] + projected[x], own[x + n_channels] + projected[x + n_channels]
+        square[x] -= pull * (p * p + p * q + q * q)
 
 
 @inner_kernel
@@ -409,23 +480,32 @@ def _add_lattice_sums(shapes, k, lattice, sum_upstream, sum_difference, sum_squa
         sums.squares[k, d] += sum_upstream * lattice.residual[k, d]
 
 
-def _outer_products(problem: Problem, offsets: Offsets, upstream: Array) -> Array:
-    """Sum over windows of upstream * int r r^T, (shapelets, channels, channels)."""
+def _outer_products(problem: Problem, offsets: Offsets, upstream: Array, scale: Array) -> Array:
+    """Sum over windows of upstream * int r r^T, (shapelets, channels, channels).
+
+    ``scale``, as upstream, is what the paths are multiplied by.
+    """
     n_channels = problem.rows.values.shape[1]
     out = np.zeros((len(problem.shapes.lengths), n_channels, n_channels))
-    run(partial(_outer, problem.rows, problem.shapes, offsets.start, upstream, out), len(out))
+    rows, shapes = problem.rows, problem.shapes
+    run(partial(_outer, rows, shapes, offsets.start, upstream, scale, out), len(out))
     return out
 
 
 @kernel
-def _outer(rows, shapes, starts, upstream, out, first, last):
+def _outer(rows, shapes, starts, upstream, scale, out, first, last):
     _, n_knots, n_channels = shapes.values.shape
     nodes = new_nodes(longest_path(rows.row_offsets) + n_knots + 2, n_channels)
     for k in range(first, last):
         for series in range(len(starts)):
             pair = pair_of(rows, series, shapes, k)
             for candidate in range(starts.shape[2]):
-                n_nodes = lay_window(pair, starts[series, k, candidate], nodes)
+                start = starts[series, k, candidate]
+                n_nodes = find_nodes(pair.knots, start, pair.length, n_knots, nodes)
+                find_path(pair.path, nodes, n_nodes)
+                scale_and_add(scale[series, k, candidate], -1.0, pair.shapelet, nodes, n_nodes)
+                if pair.level_free:
+                    subtract_mean(nodes, n_nodes)
                 for node in range(n_nodes - 1):
                     sixth = upstream[series, k, candidate] / 6.0
                     sixth *= nodes.time[node + 1] - nodes.time[node]

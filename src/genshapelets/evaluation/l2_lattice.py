@@ -7,7 +7,8 @@ shapelet w onto V. The path f lies in V, so
     int |f - w|^2 = int |f - Pw|^2 + int |w - Pw|^2,
 
 two sums of squares, no cancellation, and the second belongs to the shapelet alone. What remains for
-each window is a pass over its samples. Constants lie in V, so ignoring the level changes nothing here.
+each window is a pass over its samples. Constants lie in V, and multiples of f, so ignoring level and scale
+changes nothing here.
 
 `l2_union` is the obvious twin.
 """
@@ -22,7 +23,14 @@ from ..arrays import offsets_of
 from ..kernels import inner_kernel, kernel, run
 from ..paths import Array, Index
 from .l2_problem import Rows, Shapes
-from .l2_union import add_moments, add_squares, find_difference, find_nodes, new_nodes
+from .l2_union import (
+    add_moments,
+    add_squares,
+    find_difference,
+    find_nodes,
+    new_nodes,
+    scale_of,
+)
 
 VECTOR = 8  # numbers that a processor adds at once
 ROUNDING = 1e-12  # relative: a length that exceeds n steps by less has n pieces
@@ -174,6 +182,32 @@ def lattice_difference(window, projected, pieces, share, n_channels, level_free,
         subtract_mean_by_channel(out, size, share, n_channels)
     elif level_free:
         subtract_mean_by_node(out, size, share, n_channels)
+
+
+@inner_kernel
+def lattice_scaled_difference(window, projected, weight, pieces, share, n_channels, out):
+    """Write it for a scale-free shapelet: the path less its mean, of norm 1, comes first.
+
+    Returns what the path was multiplied by.
+    """
+    size = pieces * n_channels
+    for x in range(size):
+        out[x] = window[x]
+    last, f, g = out[size:], window[size - n_channels :], window[size:]
+    for d in range(n_channels):
+        last[d] = f[d] + share * (g[d] - f[d])
+    if n_channels < VECTOR:
+        subtract_mean_by_channel(out, size, share, n_channels)
+    else:
+        subtract_mean_by_node(out, size, share, n_channels)
+    level = 0.0
+    for d in range(n_channels):
+        level += weight[d] * (window[d] - out[d]) ** 2
+    square = lattice_squared_norm(out, weight, pieces, share, n_channels)
+    scale = scale_of(square / (3.0 * (pieces - 1 + share)), level)
+    for x in range(size + n_channels):
+        out[x] = scale * out[x] - projected[x]
+    return scale
 
 
 # The mean over a window weighs all nodes alike, but for the first and, as the last piece is a share of a

@@ -31,12 +31,16 @@ class Shapes(NamedTuple):
     weights : (shapelets, channels) array
         Squared weights a^2 of the channels.
     level_free : (shapelets,) bool array
+        Scale-free ones among them.
+    scale_free : (shapelets,) bool array
+        Their values have mean 0 and norm 1, or are 0: see `L2Discrepancy.normalised`.
     """
 
     values: Array
     lengths: Array
     weights: Array
     level_free: NDArray[np.bool_]
+    scale_free: NDArray[np.bool_]
 
 
 class Problem(NamedTuple):
@@ -63,17 +67,17 @@ def pose(
 ) -> list[Problem]:
     """Copy the numbers: an optimiser may change the tensors before the backward pass.
 
-    One problem, except that shapelets with a full metric each get one for themselves.
+    The values are `L2Discrepancy.normalised`. One problem, except that shapelets with a full metric each get one for themselves.
     """
     rows = Rows(paths.knots, paths.values, paths.row_offsets)
     shapelets = np.ascontiguousarray(as_array(values).transpose(0, 2, 1))
     n_shapelets, _, n_channels = shapelets.shape
-    flags = discrepancy.level_free.numpy(force=True)
     shapes = Shapes(
         shapelets,
         as_array(lengths),
         np.ones((n_shapelets, n_channels)),
-        np.array(np.broadcast_to(flags, n_shapelets)),
+        np.array(discrepancy.ignores_level(n_shapelets).numpy(force=True)),
+        np.array(discrepancy.ignores_scale(n_shapelets).numpy(force=True)),
     )
     finite = np.isfinite(shapes.lengths)
     if not finite.all():
@@ -98,6 +102,7 @@ def pose(
                 shapes.lengths[part],
                 shapes.weights[part],
                 shapes.level_free[part],
+                shapes.scale_free[part],
             ),
             part,
             A,

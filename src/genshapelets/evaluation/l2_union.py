@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..discrepancies.l2 import FLAT
 from ..kernels import inner_kernel
 from ..paths import Array, Index
 
@@ -27,9 +28,12 @@ class Nodes(NamedTuple):
     segment, share : (nodes,) arrays
         It lies a share ``share`` of the way through the shapelet's piece ``segment``.
     difference : (nodes, channels) array
-        Path minus shapelet, less its mean over the window if the shapelet is level-free.
+        Path minus shapelet, less its mean over the window if the shapelet is level-free. If it is
+        scale-free: what remains of the path, of norm 1, minus the shapelet.
     mean : (channels,) array
-        That mean.
+        The mean that was taken off.
+    scale : (1,) array
+        What a scale-free shapelet multiplies the path by.
     """
 
     time: Array
@@ -39,6 +43,7 @@ class Nodes(NamedTuple):
     share: Array
     difference: Array
     mean: Array
+    scale: Array
 
 
 class Pair(NamedTuple):
@@ -51,7 +56,7 @@ class Pair(NamedTuple):
     length : float
     weight : (channels,) array
         Squared weights of the channels.
-    level_free : bool
+    level_free, scale_free : bool
     """
 
     knots: Array
@@ -60,6 +65,7 @@ class Pair(NamedTuple):
     length: float
     weight: Array
     level_free: bool
+    scale_free: bool
 
 
 @inner_kernel
@@ -68,7 +74,7 @@ def pair_of(rows, series, shapes, k):
     begin, end = rows.row_offsets[series], rows.row_offsets[series + 1]
     return Pair(
         rows.knots[begin:end], rows.values[begin:end], shapes.values[k], shapes.lengths[k],
-        shapes.weights[k], shapes.level_free[k],
+        shapes.weights[k], shapes.level_free[k], shapes.scale_free[k],
     )  # fmt: skip
 
 
@@ -86,7 +92,7 @@ def new_nodes(size, n_channels):
     """Room for the nodes of a window."""
     return Nodes(
         np.empty(size), np.empty(size, np.int64), np.empty(size), np.empty(size, np.int64),
-        np.empty(size), np.empty((size, n_channels)), np.empty(n_channels),
+        np.empty(size), np.empty((size, n_channels)), np.empty(n_channels), np.ones(1),
     )  # fmt: skip
 
 
@@ -138,6 +144,27 @@ def find_difference(path, shapelet, nodes, n_nodes):
 
 
 @inner_kernel
+def find_path(path, nodes, n_nodes):
+    """Write the path alone at the nodes."""
+    last, n_channels = len(path) - 1, path.shape[1]
+    for node in range(n_nodes):
+        f, g = path[nodes.row[node]], path[min(nodes.row[node] + 1, last)]
+        part, out = nodes.part[node], nodes.difference[node]
+        for d in range(n_channels):
+            out[d] = f[d] + part * (g[d] - f[d])
+
+
+@inner_kernel
+def scale_and_add(scale, factor, shapelet, nodes, n_nodes):
+    """Multiply what is at the nodes by a scale, and add a multiple of a shapelet."""
+    for node in range(n_nodes):
+        w, v = shapelet[nodes.segment[node]], shapelet[nodes.segment[node] + 1]
+        share, out = nodes.share[node], nodes.difference[node]
+        for d in range(len(w)):
+            out[d] = scale * out[d] + factor * (w[d] + share * (v[d] - w[d]))
+
+
+@inner_kernel
 def subtract_mean(nodes, n_nodes):
     """Take its mean over the window off the difference."""
     mean = nodes.mean
@@ -158,10 +185,25 @@ def subtract_mean(nodes, n_nodes):
 def lay_window(pair, start, nodes):
     """Nodes of the shapelet laid over the path at ``start``, and the difference there; their number."""
     n_nodes = find_nodes(pair.knots, start, pair.length, len(pair.shapelet), nodes)
+    if pair.scale_free:
+        find_path(pair.path, nodes, n_nodes)
+        subtract_mean(nodes, n_nodes)
+        square, level = squared_norm(nodes, n_nodes, pair.weight) / pair.length, 0.0
+        for d in range(len(pair.weight)):
+            level += pair.weight[d] * nodes.mean[d] * nodes.mean[d]
+        nodes.scale[0] = scale_of(square, level)
+        scale_and_add(nodes.scale[0], -1.0, pair.shapelet, nodes, n_nodes)
+        return n_nodes
     find_difference(pair.path, pair.shapelet, nodes, n_nodes)
     if pair.level_free:
         subtract_mean(nodes, n_nodes)
     return n_nodes
+
+
+@inner_kernel
+def scale_of(square, level):
+    """Inverse of the norm of what varies, from its square and that of the level; 0 if that is flat."""
+    return 1.0 / np.sqrt(square) if FLAT * FLAT * level < square < np.inf else 0.0
 
 
 @inner_kernel
@@ -179,7 +221,10 @@ def squared_norm(nodes, n_nodes, weight):
 
 @inner_kernel
 def norm_and_slope(pair, nodes, n_nodes):
-    """That integral, and its derivative by the window's start: 2 int r f', r the difference."""
+    """That integral, and its derivative by the window's start: 2 int r f', r the difference.
+
+    The scale of a scale-free shapelet moves too: see `genshapelets.evaluation.l2`.
+    """
     knots, path, weight = pair.knots, pair.path, pair.weight
     last, norm, slope = len(knots) - 1, 0.0, 0.0
     for node in range(n_nodes - 1):
@@ -193,7 +238,30 @@ def norm_and_slope(pair, nodes, n_nodes):
         norm += energy * width
         if nodes.row[node] < last:
             slope += work * width / (knots[row + 1] - knots[row])
-    return norm / 3.0, slope
+    norm /= 3.0
+    if pair.scale_free:
+        slope *= nodes.scale[0]
+        slope -= scale_share(pair, norm) * rise_of_square(pair, nodes, n_nodes)
+    return norm, slope
+
+
+@inner_kernel
+def scale_share(pair, norm):
+    """1/S int A r . A f, f the path of norm 1 and r = f - w: half of 1/S int |A r|^2, or all if w = 0."""
+    for w in pair.shapelet.flat:
+        if w != 0.0:
+            return 0.5 * norm / pair.length
+    return norm / pair.length
+
+
+@inner_kernel
+def rise_of_square(pair, nodes, n_nodes):
+    """|A f|^2 at the end of a window less that at its start, f the path of norm 1."""
+    p, q, rise = nodes.difference[0], nodes.difference[n_nodes - 1], 0.0
+    for d in range(len(pair.weight)):
+        first, last = p[d] + pair.shapelet[0, d], q[d] + pair.shapelet[-1, d]
+        rise += pair.weight[d] * (last * last - first * first)
+    return rise
 
 
 @inner_kernel

@@ -8,6 +8,10 @@ taps v_r = int A^T A w hat_r, the same for every offset s on the lattice. Both t
 the path's values and of its energies over the lattice's cells, and made together by FFT, of paths and
 shapelets less what they have in common. A level-free discrepancy then subtracts |int A f|^2 / S.
 
+A scale-free shapelet w, of mean 0 and norm 1, has two columns of costs instead of one: the energy of a
+window, which is made level-free, to E, and C = -2 int A f . A w, so that the squared discrepancy is
+2 S + C sqrt(S / E). Where E is lost in the rounding of the scan, the window is laid on the true path.
+
 On a regularly sampled path the lattice is its samples, and what the scan leaves within its rounding is
 decided by the exact evaluation. An irregular path is scanned by its L2 projection on a finer lattice;
 the best few local minima are then followed on the true path to the minimum over continuous offsets.
@@ -199,13 +203,17 @@ def search_l2(
 ) -> Offsets | None:
     """Best offsets: see `genshapelets.search.best_offsets`.
 
-    The grid on irregular paths, which is there to be compared with, is left to the generic search.
+    The minimum over scale-free discrepancies has no certificate. The grid on irregular paths, which is there to be compared with, is left to the generic search.
     """
     assert isinstance(discrepancy, L2Discrepancy)
+    if search == "exact" and discrepancy.scale_free.any():
+        raise ValueError('search="exact" is not known for scale-free shapelets. Use "refined".')
     if search == "grid" and not (paths.step[paths.lengths > 1] > 0).all():
         return None
     with one_torch_thread:
-        return _search(discrepancy, paths, values, lengths, search, n_best)
+        return _search(
+            discrepancy, paths, discrepancy.normalised(values).detach(), lengths, search, n_best
+        )
 
 
 def _search(
@@ -244,15 +252,16 @@ class _Scan(NamedTuple):
     """Shapelets on a lattice.
 
     Apart from the level, a cost is linear in the features of a path (`_features`), and so their
-    correlation with taps.
+    correlation with taps. Columns are shapelets; after them come the energies of scale-free ones, whose own
+    columns are without.
 
     Attributes
     ----------
     weights : (shapelets or 1, channels) tensor
         Weights of the channels; one row if all share a metric.
-    spectra : (frequencies, features, shapelets) tensor
+    spectra : (frequencies, features, columns) tensor
         Of the taps of windows that begin at a point.
-    end_taps : (features * points, shapelets) tensor
+    end_taps : (features * points, columns) tensor
         Of the last possible window, backwards; empty if paths are irregular.
     """
 
@@ -279,11 +288,23 @@ def _prepare(
     if backwards is not None:
         values, *energies = _taps(backwards, weights, level)
         end_taps = torch.cat([values, *(own[..., None] * x for x in energies)], dim=1)
+        end_taps = _apart(end_taps.permute(2, 1, 0), shapes).permute(1, 0, 2).flatten(0, 1)
     return _Scan(
         weights[:1] if one_metric else weights,
-        torch.cat(spectra, dim=1),
-        end_taps.flatten(1).T.contiguous(),
+        _apart(torch.cat(spectra, dim=1), shapes),
+        end_taps.contiguous(),
     )
+
+
+def _apart(taps: Tensor, shapes: Shapes) -> Tensor:
+    """Taps (any, features, columns) from those of shapelets: the energies of scale-free ones apart."""
+    if not shapes.scale_free.any():
+        return taps
+    scale_free, n_channels = torch.from_numpy(shapes.scale_free), shapes.values.shape[2]
+    energies = taps[:, :, scale_free]
+    energies[:, :n_channels] = 0.0
+    taps[:, n_channels:, scale_free] = 0.0
+    return torch.cat([taps, energies], dim=2)
 
 
 def _taps(lattice: Lattice, weights: Tensor, level: Array) -> list[Tensor]:
@@ -329,7 +350,7 @@ def _features(x: Tensor, weights: Tensor) -> Tensor:
 def _costs(
     scan: _Scan, group: LatticePaths, lift: Tensor, shapelet_energy: Array, part: slice
 ) -> Costs:
-    """Costs of windows of some of the paths; those of level-free shapelets apart from their level.
+    """Costs of windows of some of the paths; level and scale are not seen to yet.
 
     ``lift`` (paths, channels) is what the centres of the paths are above the level of the shapelets.
     """
@@ -397,18 +418,21 @@ def _search_group(
         centre = centre @ problem.matrix.T
     # What is common is taken off all, lest large numbers cost digits.
     mean = (shapes.values[:, 1:] + shapes.values[:, :-1]).mean(axis=1) / 2
-    common = np.median(mean, axis=0)
+    counts = ~shapes.scale_free
+    common = np.median(mean[counts], axis=0) if counts.any() else mean[0]
     level = np.where(shapes.level_free[:, None], mean, common)
-    lift = torch.from_numpy(centre[group.members] - common).float()
+    lift = torch.from_numpy((centre[group.members] - common) * counts.any()).float()
     period = group.values.shape[2] - 1
     scan = _prepare(shapes, level, lattice, backwards, one_metric, period)
     lengths = np.minimum(shapes.lengths, longest)
     energy = (shapes.weights * ((shapes.values - mean[:, None]) ** 2).mean(axis=1)).sum(axis=1)
     raised = energy + (shapes.weights * (mean - level) ** 2).sum(axis=1)
-    scanned = Scanned(step, lattice.pieces, lattice.share, room, energy * lengths)
+    raised *= counts  # the scale of a path has nothing to do with theirs
+    columns = len(energy) - 1 + np.cumsum(shapes.scale_free)
+    scanned = Scanned(step, lattice.pieces, lattice.share, room, energy * lengths, columns)
     if samples is not None and backwards is not None:
-        exact = Exact(samples, lattice, backwards, shapes.level_free)
-    size = max(1, CHUNK_ELEMENTS // (len(shapes.lengths) * period))
+        exact = Exact(samples, lattice, backwards, shapes.level_free, shapes.scale_free)
+    size = max(1, CHUNK_ELEMENTS // (scan.spectra.shape[2] * period))
 
     def search_chunk(first: int, last: int) -> None:
         members = group.members[first:last]

@@ -53,7 +53,7 @@ def certify_paths(first, last, rows, shapes, room, found):
 @inner_kernel
 def certify(start, pair, nodes):
     """Offset of least discrepancy, given a good one."""
-    knots, path, shapelet, length, weight, level_free = pair
+    knots, path, shapelet, length, weight, level_free, _ = pair
     room = knots[-1] - length
     steepness, energy = slope_norms(knots, path, weight)
     shapelet_slope, shapelet_norm = shapelet_norms(shapelet, length, weight)

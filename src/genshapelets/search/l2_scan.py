@@ -11,6 +11,7 @@ from ..evaluation.l2_lattice import (
     ROUNDING,
     Lattice,
     lattice_difference,
+    lattice_scaled_difference,
     lattice_squared_norm,
     new_difference,
     weighted_residual,
@@ -36,6 +37,8 @@ MAX_STEPS = 4  # of the descent,
 GAIN = 1e-4  # while a step promises to gain this share
 SHORTEST = 4.0  # steps: shorter shapelets are not searched by the scan
 NOISE = 1e-2  # rounding of the scan, relative to a squared discrepancy, that may hide a minimum
+DOUBT = 2e-3  # rounding of a scale-free cost, relative to the length, that is too much
+TINY = 1e-30  # energy of a window, of whose digits float32 may have lost some
 
 Single = NDArray[np.float32]
 
@@ -52,6 +55,8 @@ class Scanned(NamedTuple):
         Last possible start.
     energy : (shapelets,) array
         About int |A (w - mean of w)|^2.
+    columns : (shapelets,) array
+        Of scale-free ones: column of the costs that holds the energies of their windows.
     """
 
     step: float
@@ -59,6 +64,7 @@ class Scanned(NamedTuple):
     share: Array
     room: Array
     energy: Array
+    columns: Index
 
 
 class Costs(NamedTuple):
@@ -66,14 +72,15 @@ class Costs(NamedTuple):
 
     Attributes
     ----------
-    cost : (paths, shapelets, points) array
-        Of the windows that begin at each point, for level-free shapelets apart from the level.
-    ends : (paths, shapelets) array
+    cost : (paths, columns, points) array
+        Of the windows that begin at each point, for level-free shapelets apart from the level. After
+        those of the shapelets, the energies that scale-free ones divide by.
+    ends : (paths, columns) array
         Of the last possible windows; empty if the paths are irregular.
     values, integral : (paths, channels, points) arrays
         The paths, and their integrals up to each point.
     tolerance : (paths, shapelets) array
-        How far rounding may put a cost from the truth.
+        How far rounding may put a cost from the truth; for scale-free shapelets, an energy.
     n_rows : (paths,) array
         Points of each path.
     """
@@ -110,13 +117,14 @@ class Exact(NamedTuple):
     samples : Samples
     lattice, backwards : Lattice
         The shapelets on the paths' samples, and those backwards in time.
-    level_free : (shapelets,) bool array
+    level_free, scale_free : (shapelets,) bool arrays
     """
 
     samples: Samples
     lattice: Lattice
     backwards: Lattice
     level_free: NDArray[np.bool_]
+    scale_free: NDArray[np.bool_]
 
 
 class Found(NamedTuple):
@@ -141,20 +149,30 @@ def search_samples(members, exact, shapes, scanned, costs, found):
                 continue  # the path is shorter: its first time is the offset
             window = scanned.pieces[k] - 1, scanned.share[k], scanned.step
             cost = costs.cost[j, k, : n_offsets_before(room, scanned.step) + 1]
-            cost[-1] = costs.ends[j, k]
+            cost[-1], tolerance = costs.ends[j, k], costs.tolerance[j, k]
+            energy, column = cost, scanned.columns[k]
+            if shapes.scale_free[k]:
+                energy = costs.cost[j, column, : len(cost)]
+                energy[-1] = costs.ends[j, column]
             if shapes.level_free[k]:
-                subtract_level(values, integral, shapes.weights[k], window, cost[:-1])
-                cost[-1] -= end_level(values, integral, shapes.weights[k], window, last)
+                subtract_level(values, integral, shapes.weights[k], window, energy[:-1])
+                energy[-1] -= end_level(values, integral, shapes.weights[k], window, last)
+            if shapes.scale_free[k]:
+                tolerance = scale_costs(cost, energy, shapes.lengths[k], tolerance)
             if n_best > 1:
+                if shapes.scale_free[k]:
+                    for s in range(len(cost)):
+                        if np.isnan(cost[s]):
+                            cost[s] = exact_square(s, len(cost), series, k, exact, difference)
                 count = best_minima(cost, order)
                 least = exact_square(order[0], len(cost), series, k, exact, difference)
-                if costs.tolerance[j, k] > NOISE * max(least, NOISE * scanned.energy[k]):
+                if tolerance > NOISE * max(least, NOISE * scanned.energy[k]):
                     squares = np.empty(len(cost))
                     for s in range(len(cost)):
                         squares[s] = exact_square(s, len(cost), series, k, exact, difference)
                     count = best_minima(squares, order)
             else:
-                bound = least_of(cost) + costs.tolerance[j, k]
+                bound = least_of(cost) + tolerance
                 order[0], count = count_close(cost, bound)
                 if count > 1:
                     order[0], count = settle(cost, bound, series, k, exact, difference), 1
@@ -184,15 +202,20 @@ def search_minima(members, rows, shapes, scanned, costs, found):
             if room <= 0.0:
                 continue
             pair, starts, count = pair_of(rows, series, shapes, k), found.start[series, k], 0
+            tolerance = costs.tolerance[j, k]
             if pair.length >= SHORTEST * step:
                 window = scanned.pieces[k] - 1, scanned.share[k], step
                 cost = costs.cost[j, k, : n_offsets_before(room, step) + 1]
+                energy = costs.cost[j, scanned.columns[k], : len(cost)] if pair.scale_free else cost
                 if pair.level_free:
-                    subtract_level(values, integral, pair.weight, window, cost)
+                    subtract_level(values, integral, pair.weight, window, energy)
+                if pair.scale_free:
+                    tolerance = scale_costs(cost, energy, pair.length, tolerance)
+                    lay_in_doubt(pair, cost, step, nodes)
                 if len(cost) > 1:
                     interpolate_end(cost, room / step)
                 count = follow_scan(pair, cost, step, room, order, nodes, (starts, least))
-            hidden = costs.tolerance[j, k] > NOISE * max(least[0], NOISE * scanned.energy[k])
+            hidden = tolerance > NOISE * max(least[0], NOISE * scanned.energy[k])
             if count == 0 or hidden:
                 count = follow_events(pair, room, order, events, nodes, (starts, least))
             found.count[series, k] = count
@@ -294,6 +317,32 @@ def end_level(values, integral, weight, window, last):
 
 
 @inner_kernel
+def scale_costs(cost, energy, length, tolerance):
+    """Turn C and E of windows into squared discrepancies; NaN where rounding leaves doubt.
+
+    ``tolerance`` is that of the energies. Returns how far rounding may put the others from the truth.
+    """
+    # sqrt(S / E) dC, dC at most 2 sqrt(S) times the root of all energy, and S dE / E.
+    rounding, lowest = 3.0 * length * tolerance, np.inf
+    least, twice = max(rounding / (DOUBT * length), TINY), np.float32(2.0 * length)
+    for s in range(len(cost)):
+        if energy[s] > least:
+            cost[s] = twice + cost[s] * np.sqrt(np.float32(length) / energy[s])
+            lowest = min(lowest, energy[s])
+        else:
+            cost[s] = np.nan
+    return rounding / lowest
+
+
+@inner_kernel
+def lay_in_doubt(pair, cost, step, nodes):
+    """Replace costs that are NaN by those on the true path."""
+    for s in range(len(cost)):
+        if np.isnan(cost[s]):
+            cost[s] = squared_norm(nodes, lay_window(pair, s * step, nodes), pair.weight)
+
+
+@inner_kernel
 def least_of(cost):
     """The least cost, infinite if there is none."""
     least = np.float32(np.inf)
@@ -320,10 +369,15 @@ def exact_square(s, n_offsets, series, k, exact, difference):
     if s == n_offsets - 1:
         values, row, lattice = exact.samples.mirrored.values, row - s, exact.backwards
     pieces, share, n_channels = lattice.pieces[k], lattice.share[k], values.shape[1]
-    lattice_difference(
-        values.ravel()[row * n_channels :], lattice.projection[k].ravel(), pieces, share,
-        n_channels, exact.level_free[k], difference,
-    )  # fmt: skip
+    window, projected = values.ravel()[row * n_channels :], lattice.projection[k].ravel()
+    if exact.scale_free[k]:
+        lattice_scaled_difference(
+            window, projected, lattice.weights[k], pieces, share, n_channels, difference
+        )
+    else:
+        lattice_difference(
+            window, projected, pieces, share, n_channels, exact.level_free[k], difference
+        )
     square = lattice_squared_norm(difference, lattice.weights[k], pieces, share, n_channels)
     return square * lattice.step / 3.0 + weighted_residual(lattice, k)
 
