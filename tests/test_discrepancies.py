@@ -126,6 +126,10 @@ KINDS = {
     "l2_diagonal": l2("diagonal"),
     "l2_each_level_free": l2("diagonal", each=True, level_free=True),
     "l2_full_mixed": l2("full", level_free=[True, False, True]),
+    "l2_scale_free": l2("diagonal", scale_free=True),
+    "l2_full_scale_mixed": l2(
+        "full", True, level_free=[True, False, False], scale_free=[False, False, True]
+    ),
     "dtw_diagonal": dtw("diagonal"),
     "dtw_full_each": dtw("full", each=True, band=0.3, n_points=9),
     "log_signature": log_signature(),
@@ -230,7 +234,10 @@ def test_what_explanations_ask_for(kind):
     discrepancy = make(kind)
     weights = discrepancy.channel_weights(N_CHANNELS)
     assert weights.shape in ((1, N_CHANNELS), (N_SHAPELETS, N_CHANNELS)) and (weights >= 0).all()
-    assert discrepancy.ignores_level(N_SHAPELETS).shape == (N_SHAPELETS,)
+    no_level, no_scale = (
+        ask(N_SHAPELETS) for ask in (discrepancy.ignores_level, discrepancy.ignores_scale)
+    )
+    assert no_level.shape == no_scale.shape == (N_SHAPELETS,) and (no_level | ~no_scale).all()
     times, path, shapelet = random_windows()
     drawn = discrepancy.drawn(times, path, shapelet)
     assert drawn.shape == shapelet.shape
@@ -619,12 +626,12 @@ def test_windows_miss_no_knot():
 # Fast evaluation gives what the formula gives
 
 
-def fast_problem(windows, metric, per_shapelet, level_free):
+def fast_problem(windows, metric, per_shapelet, level_free, scale_free=False):
     """A transform, paths and offsets of one kind of window."""
     rng = np.random.default_rng(5)
     transform = make_transform(
         rng, n_shapelets=3, lengths=[0.9, 2.0, 3.3], metric=metric, per_shapelet=per_shapelet,
-        level_free=level_free,
+        level_free=level_free, scale_free=scale_free,
     )  # fmt: skip
     paths = interpolate(regular(rng, 4))
     if windows in ("free", "two_steps"):
@@ -663,9 +670,14 @@ def assert_same_function(got, want, rtol=1e-9):
 WINDOWS = ["samples", "last", "free", "beyond", "candidates", "two_steps"]
 
 
-@pytest.mark.parametrize(("metric", "level_free", "windows"), pairwise(METRICS, LEVELS, WINDOWS))
-def test_fast_evaluation_is_the_formula(metric, level_free, windows):
-    problem = fast_problem(windows, *metric, level_free)
+SCALES = [False, True, [True, False, True]]
+
+
+@pytest.mark.parametrize(
+    ("metric", "level_free", "scale_free", "windows"), pairwise(METRICS, LEVELS, SCALES, WINDOWS)
+)
+def test_fast_evaluation_is_the_formula(metric, level_free, scale_free, windows):
+    problem = fast_problem(windows, *metric, level_free, scale_free)
     got = value_and_gradients(*problem, "auto")
     assert_same_function(got, value_and_gradients(*problem, "generic"))
     transform, paths, offsets = problem

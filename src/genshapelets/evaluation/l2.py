@@ -10,9 +10,9 @@ envelope theorem, the level and an interior offset add no gradient:
 The first and the integral of the last follow from int r (1 - x) and int r x over each of the shapelet's
 pieces, x the share of the piece that has passed: sums over paths, made once for all gradients.
 
-A scale-free shapelet comes with mean 0 and norm 1, by `L2Discrepancy.normalised`. With f the path over the
-window, less its mean, divided by its norm phi, r = f - w and kappa = 1/S int A r . A f, which is
-sigma^2 / (2 S), or sigma^2 / S if w is flat, d sigma^2 = -2 S kappa d phi / phi comes on top:
+A scale-free shapelet comes with mean 0 and norm 1, by `L2Discrepancy.normalised`. Let f be the path over the
+window, less its mean, divided by its norm phi, and r = f - w. Then phi moves too, and adds to d sigma^2
+-2 S kappa d phi / phi, with kappa = 1/S int A r . A f = sigma^2 / (2 S), or sigma^2 / S if w is flat:
 
     d sigma^2 / d a   +=  -kappa 2 a int f^2
     d sigma^2 / d S   +=   kappa (1 - |A f(S)|^2) - (ds/dS) kappa 2 int A f . A f'

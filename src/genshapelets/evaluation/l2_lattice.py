@@ -7,8 +7,8 @@ shapelet w onto V. The path f lies in V, so
     int |f - w|^2 = int |f - Pw|^2 + int |w - Pw|^2,
 
 two sums of squares, no cancellation, and the second belongs to the shapelet alone. What remains for
-each window is a pass over its samples. Constants lie in V, and multiples of f, so ignoring level and scale
-changes nothing here.
+each window is a pass over its samples. Constants and multiples of f lie in V, so ignoring level and
+scale changes nothing here.
 
 `l2_union` is the obvious twin.
 """

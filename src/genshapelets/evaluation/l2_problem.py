@@ -67,7 +67,8 @@ def pose(
 ) -> list[Problem]:
     """Copy the numbers: an optimiser may change the tensors before the backward pass.
 
-    The values are `L2Discrepancy.normalised`. One problem, except that shapelets with a full metric each get one for themselves.
+    The values are `L2Discrepancy.normalised`. One problem, except that shapelets with a full metric each
+    get one for themselves.
     """
     rows = Rows(paths.knots, paths.values, paths.row_offsets)
     shapelets = np.ascontiguousarray(as_array(values).transpose(0, 2, 1))

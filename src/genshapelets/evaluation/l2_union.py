@@ -247,7 +247,7 @@ def norm_and_slope(pair, nodes, n_nodes):
 
 @inner_kernel
 def scale_share(pair, norm):
-    """1/S int A r . A f, f the path of norm 1 and r = f - w: half of 1/S int |A r|^2, or all if w = 0."""
+    """1/S int A r . A f, f the path of norm 1, r = f - w: half of 1/S int |A r|^2, or all if w = 0."""
     for w in pair.shapelet.flat:
         if w != 0.0:
             return 0.5 * norm / pair.length

@@ -8,9 +8,9 @@ taps v_r = int A^T A w hat_r, the same for every offset s on the lattice. Both t
 the path's values and of its energies over the lattice's cells, and made together by FFT, of paths and
 shapelets less what they have in common. A level-free discrepancy then subtracts |int A f|^2 / S.
 
-A scale-free shapelet w, of mean 0 and norm 1, has two columns of costs instead of one: the energy of a
-window, which is made level-free, to E, and C = -2 int A f . A w, so that the squared discrepancy is
-2 S + C sqrt(S / E). Where E is lost in the rounding of the scan, the window is laid on the true path.
+For a scale-free shapelet, of mean 0 and norm 1, the scan makes C = -2 int A f . A w alone. By sums along
+the path E = int |A f|^2 - |int A f|^2 / S, and the squared discrepancy is 2 S + C sqrt(S / E). Windows of
+so little energy that rounding leaves it in doubt are evaluated exactly.
 
 On a regularly sampled path the lattice is its samples, and what the scan leaves within its rounding is
 decided by the exact evaluation. An irregular path is scanned by its L2 projection on a finer lattice;
@@ -35,10 +35,19 @@ from ..kernels import one_torch_thread, run, scratch
 from ..offsets import Offsets
 from ..paths import Array, Index, Paths
 from .l2_exact import certify_paths
-from .l2_scan import Costs, Exact, Found, Samples, Scanned, resample, search_minima, search_samples
+from .l2_scan import (
+    TOLERANCE,
+    Costs,
+    Exact,
+    Found,
+    Samples,
+    Scanned,
+    resample,
+    search_minima,
+    search_samples,
+)
 
 CHUNK_ELEMENTS = 2**20  # float32 numbers of the costs of one chunk of paths: 4 MB
-TOLERANCE = 8 * 2.0**-24  # of the energies that the scan adds up: its rounding
 POINTS_PER_GAP = 2.5  # at least, on the lattice of an irregular path
 SHORT = 64  # points: paths of no more are laid together
 RESAMPLE_CHUNK = 64
@@ -203,7 +212,7 @@ def search_l2(
 ) -> Offsets | None:
     """Best offsets: see `genshapelets.search.best_offsets`.
 
-    The minimum over scale-free discrepancies has no certificate. The grid on irregular paths, which is there to be compared with, is left to the generic search.
+    The grid on irregular paths, which is there to be compared with, is left to the generic search.
     """
     assert isinstance(discrepancy, L2Discrepancy)
     if search == "exact" and discrepancy.scale_free.any():
@@ -252,22 +261,23 @@ class _Scan(NamedTuple):
     """Shapelets on a lattice.
 
     Apart from the level, a cost is linear in the features of a path (`_features`), and so their
-    correlation with taps. Columns are shapelets; after them come the energies of scale-free ones, whose own
-    columns are without.
+    correlation with taps. Of a scale-free one this is C alone.
 
     Attributes
     ----------
     weights : (shapelets or 1, channels) tensor
         Weights of the channels; one row if all share a metric.
-    spectra : (frequencies, features, columns) tensor
+    spectra : (frequencies, features, shapelets) tensor
         Of the taps of windows that begin at a point.
-    end_taps : (features * points, columns) tensor
+    end_taps : (features * points, shapelets) tensor
         Of the last possible window, backwards; empty if paths are irregular.
+    any_scale_free : bool
     """
 
     weights: Tensor
     spectra: Tensor
     end_taps: Tensor
+    any_scale_free: bool
 
 
 def _prepare(
@@ -281,33 +291,24 @@ def _prepare(
     """Prepare a scan; ``level`` (shapelets, channels) is taken off the shapelets."""
     weights = torch.from_numpy(shapes.weights).float()
     own = torch.ones(1, 1) if one_metric else weights  # of the energies
-    values, *energies = _taps(lattice, weights, level)
+    values, *energies = _taps(lattice, weights, level, shapes.scale_free)
     spectra = [torch.fft.rfft(x, period).conj().permute(2, 1, 0) for x in (values, *energies)]
     spectra[1:] = [x * own.T for x in spectra[1:]]
     end_taps = weights[:0]
     if backwards is not None:
-        values, *energies = _taps(backwards, weights, level)
+        values, *energies = _taps(backwards, weights, level, shapes.scale_free)
         end_taps = torch.cat([values, *(own[..., None] * x for x in energies)], dim=1)
-        end_taps = _apart(end_taps.permute(2, 1, 0), shapes).permute(1, 0, 2).flatten(0, 1)
     return _Scan(
         weights[:1] if one_metric else weights,
-        _apart(torch.cat(spectra, dim=1), shapes),
-        end_taps.contiguous(),
+        torch.cat(spectra, dim=1),
+        end_taps.flatten(1).T.contiguous(),
+        bool(shapes.scale_free.any()),
     )
 
 
-def _apart(taps: Tensor, shapes: Shapes) -> Tensor:
-    """Taps (any, features, columns) from those of shapelets: the energies of scale-free ones apart."""
-    if not shapes.scale_free.any():
-        return taps
-    scale_free, n_channels = torch.from_numpy(shapes.scale_free), shapes.values.shape[2]
-    energies = taps[:, :, scale_free]
-    energies[:, :n_channels] = 0.0
-    taps[:, n_channels:, scale_free] = 0.0
-    return torch.cat([taps, energies], dim=2)
-
-
-def _taps(lattice: Lattice, weights: Tensor, level: Array) -> list[Tensor]:
+def _taps(
+    lattice: Lattice, weights: Tensor, level: Array, scale_free: NDArray[np.bool_]
+) -> list[Tensor]:
     """Taps (shapelets, channels or 1, points) for values, energies of cells and squares.
 
     A window's last node lies between two points, a share z of the way. Over that share of a cell the
@@ -320,6 +321,7 @@ def _taps(lattice: Lattice, weights: Tensor, level: Array) -> list[Tensor]:
     cells[k, last - 1] = step / 3 * z * z * (3.0 - 2.0 * z)
     squares[k, last - 1] = step * z * (1.0 - z) ** 2
     squares[k, last] = step * z * z * (z - 1.0)
+    cells[scale_free], squares[scale_free] = 0.0, 0.0
     # The integrals of the hats themselves, for the level.
     width = np.where(point < last[:, None], step, 0.0)
     width[:, 0] = step / 2
@@ -380,10 +382,20 @@ def _costs(
         row = torch.from_numpy(np.maximum(n_rows[:, None] - 1 - np.arange(n_points + 1), 0))
         backwards = x.gather(2, row[:, None].expand(-1, n_channels, -1))
         ends = _features(backwards, scan.weights).flatten(1) @ scan.end_taps
-    mean = h / 2 * (x[:, :, 1:] + x[:, :, :-1])
-    integral = torch.nn.functional.pad(mean.cumsum(dim=2, dtype=torch.float64), (1, 0)).float()
+    f, g = x[:, :, :-1], x[:, :, 1:]
+    integral, squares = _summed(h / 2 * (f + g)), torch.empty(0, 0, 0, dtype=torch.float64)
+    if scan.any_scale_free:
+        squares = _summed(h / 3 * (f * f + f * g + g * g) + (0 if group.regular else unresolved))
     tolerance = TOLERANCE * (energy.double().numpy() + shapelet_energy)
-    return Costs(cost.numpy(), ends.numpy(), x.numpy(), integral.numpy(), tolerance, n_rows)
+    moments = integral.numpy(), squares.numpy()
+    return Costs(
+        cost.numpy(), ends.numpy(), x.numpy(), integral.float().numpy(), moments, tolerance, n_rows
+    )
+
+
+def _summed(cells: Tensor) -> Tensor:
+    """Sums (…, points) of what is in the cells before each point."""
+    return torch.nn.functional.pad(cells.cumsum(dim=2, dtype=torch.float64), (1, 0))
 
 
 def _flat_until(rows: Rows) -> Index:
@@ -428,11 +440,10 @@ def _search_group(
     energy = (shapes.weights * ((shapes.values - mean[:, None]) ** 2).mean(axis=1)).sum(axis=1)
     raised = energy + (shapes.weights * (mean - level) ** 2).sum(axis=1)
     raised *= counts  # the scale of a path has nothing to do with theirs
-    columns = len(energy) - 1 + np.cumsum(shapes.scale_free)
-    scanned = Scanned(step, lattice.pieces, lattice.share, room, energy * lengths, columns)
+    scanned = Scanned(step, lattice.pieces, lattice.share, room, energy * lengths)
     if samples is not None and backwards is not None:
         exact = Exact(samples, lattice, backwards, shapes.level_free, shapes.scale_free)
-    size = max(1, CHUNK_ELEMENTS // (scan.spectra.shape[2] * period))
+    size = max(1, CHUNK_ELEMENTS // (len(shapes.lengths) * period))
 
     def search_chunk(first: int, last: int) -> None:
         members = group.members[first:last]

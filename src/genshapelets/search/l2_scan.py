@@ -31,6 +31,7 @@ from ..evaluation.l2_union import (
 from ..kernels import inner_kernel, kernel
 from ..paths import Array, Index
 
+TOLERANCE = 8 * 2.0**-24  # of the energies that the scan adds up: its rounding
 N_MINIMA = 3  # local minima that are followed on the true path,
 SLACK = 0.02  # if the scan puts them within this share of the best one's squared discrepancy
 MAX_STEPS = 4  # of the descent,
@@ -55,8 +56,6 @@ class Scanned(NamedTuple):
         Last possible start.
     energy : (shapelets,) array
         About int |A (w - mean of w)|^2.
-    columns : (shapelets,) array
-        Of scale-free ones: column of the costs that holds the energies of their windows.
     """
 
     step: float
@@ -64,7 +63,6 @@ class Scanned(NamedTuple):
     share: Array
     room: Array
     energy: Array
-    columns: Index
 
 
 class Costs(NamedTuple):
@@ -72,13 +70,15 @@ class Costs(NamedTuple):
 
     Attributes
     ----------
-    cost : (paths, columns, points) array
-        Of the windows that begin at each point, for level-free shapelets apart from the level. After
-        those of the shapelets, the energies that scale-free ones divide by.
-    ends : (paths, columns) array
+    cost : (paths, shapelets, points) array
+        Of the windows that begin at each point, for level-free shapelets apart from the level; for
+        scale-free ones the correlation alone.
+    ends : (paths, shapelets) array
         Of the last possible windows; empty if the paths are irregular.
     values, integral : (paths, channels, points) arrays
         The paths, and their integrals up to each point.
+    moments : two (paths, channels, points) arrays
+        In float64: these integrals, and those of squares, which are empty if no shapelet is scale-free.
     tolerance : (paths, shapelets) array
         How far rounding may put a cost from the truth; for scale-free shapelets, an energy.
     n_rows : (paths,) array
@@ -89,6 +89,7 @@ class Costs(NamedTuple):
     ends: Single
     values: Single
     integral: Single
+    moments: tuple[Array, Array]
     tolerance: Array
     n_rows: Index
 
@@ -140,6 +141,7 @@ def search_samples(members, exact, shapes, scanned, costs, found):
     """Best samples of a chunk of regular paths, ``members`` of the batch."""
     n_best = found.start.shape[2]
     order, difference = np.empty(n_best, np.int64), new_difference(exact.lattice)
+    energies = np.empty(costs.cost.shape[2])
     for j in range(len(members)):
         series, values, integral = members[j], costs.values[j], costs.integral[j]
         last = costs.n_rows[j] - 1
@@ -150,15 +152,17 @@ def search_samples(members, exact, shapes, scanned, costs, found):
             window = scanned.pieces[k] - 1, scanned.share[k], scanned.step
             cost = costs.cost[j, k, : n_offsets_before(room, scanned.step) + 1]
             cost[-1], tolerance = costs.ends[j, k], costs.tolerance[j, k]
-            energy, column = cost, scanned.columns[k]
             if shapes.scale_free[k]:
-                energy = costs.cost[j, column, : len(cost)]
-                energy[-1] = costs.ends[j, column]
-            if shapes.level_free[k]:
-                subtract_level(values, integral, shapes.weights[k], window, energy[:-1])
-                energy[-1] -= end_level(values, integral, shapes.weights[k], window, last)
-            if shapes.scale_free[k]:
+                energy, paths = (
+                    energies[: len(cost)],
+                    (values, costs.moments[0][j], costs.moments[1][j]),
+                )
+                find_energies(paths, shapes.weights[k], window, energy[:-1])
+                energy[-1] = end_energy(paths, shapes.weights[k], window, last)
                 tolerance = scale_costs(cost, energy, shapes.lengths[k], tolerance)
+            elif shapes.level_free[k]:
+                subtract_level(values, integral, shapes.weights[k], window, cost[:-1])
+                cost[-1] -= end_level(values, integral, shapes.weights[k], window, last)
             if n_best > 1:
                 if shapes.scale_free[k]:
                     for s in range(len(cost)):
@@ -195,6 +199,7 @@ def search_minima(members, rows, shapes, scanned, costs, found):
     longest = longest_path(rows.row_offsets)
     nodes, events = new_nodes(longest + n_knots + 2, n_channels), np.empty((2, 4 * longest + 3))
     least, order = np.empty(n_best), np.empty(max(N_MINIMA, n_best), np.int64)
+    energies = np.empty(costs.cost.shape[2])
     for j in range(len(members)):
         series, values, integral = members[j], costs.values[j], costs.integral[j]
         for k in range(len(shapes.lengths)):
@@ -206,12 +211,16 @@ def search_minima(members, rows, shapes, scanned, costs, found):
             if pair.length >= SHORTEST * step:
                 window = scanned.pieces[k] - 1, scanned.share[k], step
                 cost = costs.cost[j, k, : n_offsets_before(room, step) + 1]
-                energy = costs.cost[j, scanned.columns[k], : len(cost)] if pair.scale_free else cost
-                if pair.level_free:
-                    subtract_level(values, integral, pair.weight, window, energy)
                 if pair.scale_free:
+                    energy, paths = (
+                        energies[: len(cost)],
+                        (values, costs.moments[0][j], costs.moments[1][j]),
+                    )
+                    find_energies(paths, pair.weight, window, energy)
                     tolerance = scale_costs(cost, energy, pair.length, tolerance)
                     lay_in_doubt(pair, cost, step, nodes)
+                elif pair.level_free:
+                    subtract_level(values, integral, pair.weight, window, cost)
                 if len(cost) > 1:
                     interpolate_end(cost, room / step)
                 count = follow_scan(pair, cost, step, room, order, nodes, (starts, least))
@@ -316,22 +325,55 @@ def end_level(values, integral, weight, window, last):
     return np.float32(total / (step * (whole + z)))
 
 
+# What a scale-free discrepancy divides by: int a^2 f^2 - l^2 a^2 / S, summed over channels. ``paths`` is
+# (values, integral, integral of squares).
+
+
+@inner_kernel
+def find_energies(paths, weight, window, out):
+    """Write it for the windows that begin at each point."""
+    values, integral, squares = paths
+    whole, z, step = window
+    half, third, inverse = 0.5 * step * z, step * z / 3.0, 1.0 / (step * (whole + z))
+    for s in range(len(out)):
+        out[s] = 0.0
+    for d in range(len(weight)):
+        f, since, until = values[d, whole:], integral[d], integral[d, whole:]
+        before, after, factor = squares[d], squares[d, whole:], weight[d]
+        for s in range(len(out)):
+            p, q = f[s], f[s] + z * (f[s + 1] - f[s])
+            level = until[s] - since[s] + half * (p + q)
+            square = after[s] - before[s] + third * (p * p + p * q + q * q)
+            out[s] += factor * (square - inverse * level * level)
+
+
+@inner_kernel
+def end_energy(paths, weight, window, last):
+    """It for the window that ends at the last point."""
+    values, integral, squares = paths
+    whole, z, step = window
+    row, total = last - whole, 0.0
+    for d in range(len(weight)):
+        q, p = values[d, row], values[d, row] + z * (values[d, row - 1] - values[d, row])
+        level = integral[d, last] - integral[d, row] + 0.5 * step * z * (p + q)
+        square = squares[d, last] - squares[d, row] + step * z / 3.0 * (p * p + p * q + q * q)
+        total += weight[d] * (square - level * level / (step * (whole + z)))
+    return total
+
+
 @inner_kernel
 def scale_costs(cost, energy, length, tolerance):
     """Turn C and E of windows into squared discrepancies; NaN where rounding leaves doubt.
 
-    ``tolerance`` is that of the energies. Returns how far rounding may put the others from the truth.
+    ``tolerance`` is that of the energy of the whole path. Returns how far rounding may put the others
+    from the truth: that of C and of the path's values count as the root of the energy does.
     """
-    # sqrt(S / E) dC, dC at most 2 sqrt(S) times the root of all energy, and S dE / E.
-    rounding, lowest = 3.0 * length * tolerance, np.inf
-    least, twice = max(rounding / (DOUBT * length), TINY), np.float32(2.0 * length)
+    rounding, once, twice = TOLERANCE * tolerance, np.float32(length), np.float32(2.0 * length)
+    least = max(rounding * (3.0 / DOUBT) ** 2, TINY)
     for s in range(len(cost)):
-        if energy[s] > least:
-            cost[s] = twice + cost[s] * np.sqrt(np.float32(length) / energy[s])
-            lowest = min(lowest, energy[s])
-        else:
-            cost[s] = np.nan
-    return rounding / lowest
+        here = twice + cost[s] * np.sqrt(np.divide(once, np.float32(energy[s])))
+        cost[s] = here if energy[s] > least else np.float32(np.nan)
+    return 3.0 * length * np.sqrt(rounding / max(least_of(energy), least))
 
 
 @inner_kernel
@@ -345,7 +387,7 @@ def lay_in_doubt(pair, cost, step, nodes):
 @inner_kernel
 def least_of(cost):
     """The least cost, infinite if there is none."""
-    least = np.float32(np.inf)
+    least = cost.dtype.type(np.inf)
     for s in range(len(cost)):
         least = cost[s] if cost[s] < least else least
     return least
