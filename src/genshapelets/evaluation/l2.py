@@ -10,8 +10,8 @@ envelope theorem, the level and an interior offset add no gradient:
 The first and the integral of the last follow from int r (1 - x) and int r x over each of the shapelet's
 pieces, x the share of the piece that has passed: sums over paths, made once for all gradients.
 
-A scale-free shapelet comes with mean 0 and norm 1, by `L2Discrepancy.normalised`. Let f be the path over the
-window, less its mean, divided by its norm phi, and r = f - w. Then phi moves too, and adds to d sigma^2
+A scale-free shapelet comes with mean 0 and norm 1, by `L2Discrepancy.normalised`. Let f be the path over
+the window, less its mean, divided by its norm phi, and r = f - w. Then phi adds to d sigma^2
 -2 S kappa d phi / phi, with kappa = 1/S int A r . A f = sigma^2 / (2 S), or sigma^2 / S if w is flat:
 
     d sigma^2 / d a   +=  -kappa 2 a int f^2

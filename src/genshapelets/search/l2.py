@@ -9,8 +9,8 @@ the path's values and of its energies over the lattice's cells, and made togethe
 shapelets less what they have in common. A level-free discrepancy then subtracts |int A f|^2 / S.
 
 For a scale-free shapelet, of mean 0 and norm 1, the scan makes C = -2 int A f . A w alone. By sums along
-the path E = int |A f|^2 - |int A f|^2 / S, and the squared discrepancy is 2 S + C sqrt(S / E). Windows of
-so little energy that rounding leaves it in doubt are evaluated exactly.
+the path E = int |A f|^2 - |int A f|^2 / S, and the squared discrepancy is 2 S + C sqrt(S / E). Windows
+of so little energy that rounding leaves it in doubt are evaluated exactly.
 
 On a regularly sampled path the lattice is its samples, and what the scan leaves within its rounding is
 decided by the exact evaluation. An irregular path is scanned by its L2 projection on a finer lattice;

@@ -36,7 +36,8 @@ N_MINIMA = 3  # local minima that are followed on the true path,
 SLACK = 0.02  # if the scan puts them within this share of the best one's squared discrepancy
 MAX_STEPS = 4  # of the descent,
 GAIN = 1e-4  # while a step promises to gain this share
-SHORTEST = 4.0  # steps: shorter shapelets are not searched by the scan
+SHORTEST, SHORTEST_SCALE_FREE = 4.0, 12.0  # steps: shorter shapelets are not searched by the scan
+PARTS, PARTS_SCALE_FREE = 2, 4  # into which pieces of the true path are then divided
 NOISE = 1e-2  # rounding of the scan, relative to a squared discrepancy, that may hide a minimum
 DOUBT = 2e-3  # rounding of a scale-free cost, relative to the length, that is too much
 TINY = 1e-30  # energy of a window, of whose digits float32 may have lost some
@@ -197,7 +198,8 @@ def search_minima(members, rows, shapes, scanned, costs, found):
     n_best, step = found.start.shape[2], scanned.step
     _, n_knots, n_channels = shapes.values.shape
     longest = longest_path(rows.row_offsets)
-    nodes, events = new_nodes(longest + n_knots + 2, n_channels), np.empty((2, 4 * longest + 3))
+    nodes = new_nodes(longest + n_knots + 2, n_channels)
+    events = np.empty((2, PARTS_SCALE_FREE * (2 * longest + 1) + 1))
     least, order = np.empty(n_best), np.empty(max(N_MINIMA, n_best), np.int64)
     energies = np.empty(costs.cost.shape[2])
     for j in range(len(members)):
@@ -208,7 +210,8 @@ def search_minima(members, rows, shapes, scanned, costs, found):
                 continue
             pair, starts, count = pair_of(rows, series, shapes, k), found.start[series, k], 0
             tolerance = costs.tolerance[j, k]
-            if pair.length >= SHORTEST * step:
+            shortest = SHORTEST_SCALE_FREE if pair.scale_free else SHORTEST
+            if pair.length >= shortest * step:
                 window = scanned.pieces[k] - 1, scanned.share[k], step
                 cost = costs.cost[j, k, : n_offsets_before(room, step) + 1]
                 if pair.scale_free:
@@ -250,11 +253,12 @@ def follow_scan(pair, cost, step, room, order, nodes, best):
 
 @inner_kernel
 def follow_events(pair, room, order, events, nodes, best):
-    """Do the same after a scan of the true path, at all events and halfway between them.
+    """Do the same after a scan of the true path, at all events and a few places between them.
 
     Events are offsets at which the window begins or ends at a knot of the path. ``events`` is room for
-    them and for the squared discrepancies there.
+    them and for the squared discrepancies there. Minima of scale-free discrepancies may be narrower.
     """
+    n_parts = PARTS_SCALE_FREE if pair.scale_free else PARTS
     tried, cost, (starts, least) = events[0], events[1], best
     n_tried, begin, end, tried[0] = 1, 0, 0, 0.0
     while tried[n_tried - 1] < room:
@@ -267,8 +271,10 @@ def follow_events(pair, room, order, events, nodes, best):
             following = min(following, pair.knots[begin])
         if end < len(pair.knots):
             following = min(following, pair.knots[end] - pair.length)
-        tried[n_tried], tried[n_tried + 1] = 0.5 * (before + following), following
-        n_tried += 2
+        for part in range(1, n_parts):
+            tried[n_tried] = before + (following - before) * part / n_parts
+            n_tried += 1
+        tried[n_tried], n_tried = following, n_tried + 1
     for s in range(n_tried):
         cost[s] = squared_norm(nodes, lay_window(pair, tried[s], nodes), pair.weight)
     count = 0
