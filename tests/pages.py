@@ -79,6 +79,16 @@ def spoken(n_series=12, rate=8000):
     return ShapeletClassifier(**QUICK).fit(series, y), series, y, sound_of
 
 
+def scale_free():
+    """A classifier of series of very different sizes, some shapelets level-free, some scale-free."""
+    X, codes = waves()
+    X *= np.exp(np.random.default_rng(2).normal(size=(len(X), 1, 1)))
+    y = np.array(["left", "middle", "right"])[codes]
+    model = ShapeletClassifier(**QUICK, level_free=0.3, scale_free=0.5)
+    series = RaggedSeries.from_arrays(X)
+    return model.fit(series, y), series, y
+
+
 def contents_of(page):
     """What a page was given to show."""
     text = page.read_text(encoding="utf-8")

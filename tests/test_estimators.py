@@ -819,6 +819,7 @@ BAD = {
     "metric": ("euclidean", None),
     "shared_metric": ("yes", 2),
     "level_free": (-0.1, 1.1, "half", np.nan, True),
+    "scale_free": (-0.1, 1.1, "half", np.nan, True),
     "gamma": (-1e-9, np.nan, np.inf, "weak"),
     "learning_rate": (0, -0.1, np.nan, np.inf, "fast"),
     "search": ("fast", None, "convolution"),

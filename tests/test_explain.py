@@ -58,6 +58,7 @@ MODELS = {
     "three classes": (3, ShapeletClassifier, {}),
     "classical": (3, ShapeletClassifier, {"discrepancy": "classical"}),
     "level-free": (3, ShapeletClassifier, {"level_free": 1.0}),
+    "scale-free": (3, ShapeletClassifier, {"scale_free": 0.5}),
     "full metric": (2, ShapeletClassifier, {"metric": "full", "search": "exact"}),
     "paper": (3, ShapeletClassifier, {"procedure": "paper"}),
     "regression": (3, ShapeletRegressor, {}),
@@ -171,11 +172,20 @@ def test_windows_are_where_the_discrepancy_says(fitted):
         if model.discrepancy == "classical":
             assert (difference**2).sum() == pytest.approx(found.discrepancy[n, k], rel=1e-5)
             continue
-        seen = model.metric_[k % len(model.metric_)] @ difference
-        # Simpson's rule is exact for the square of a straight line.
-        middle = 0.5 * (seen[:, 1:] + seen[:, :-1])
-        square = seen[:, 1:] ** 2 + 4 * middle**2 + seen[:, :-1] ** 2
-        total = np.sqrt((square.sum(axis=0) * np.diff(window.times)).sum() / 6)
+        width, length = np.diff(window.times), found.lengths[k]
+
+        def norm(x):
+            seen = model.metric_[k % len(model.metric_)] @ x  # noqa: B023
+            # Simpson's rule is exact for the square of a straight line.
+            middle = 0.5 * (seen[:, 1:] + seen[:, :-1])
+            square = seen[:, 1:] ** 2 + 4 * middle**2 + seen[:, :-1] ** 2
+            return np.sqrt((square.sum(axis=0) * width).sum() / 6)  # noqa: B023
+
+        total = norm(difference)
+        if found.scale_free[k]:  # in units of what varies in the window
+            path = window.path / scale
+            mean = ((path[:, 1:] + path[:, :-1]) * width).sum(axis=1, keepdims=True) / (2 * length)
+            total /= norm(path - mean) / np.sqrt(length)
         assert total == pytest.approx(found.discrepancy[n, k], rel=1e-4)
 
 
@@ -529,6 +539,31 @@ def test_names_from_data_are_drawn_as_they_are(hostile, plt):
     title = plot_shapelet(hostile, 0, series=3).get_title(loc="left").replace("\n", " ")
     assert title.endswith(r"shapelet 0 over series \$patient_3 (<script>\$x_1)")
     assert title.startswith("level-free") == hostile.matches.level_free[0]
+
+
+def test_what_a_shapelet_does_not_see_is_said(plt):
+    X, y = waves()
+    model = ShapeletClassifier(**QUICK, level_free=0.5, scale_free=0.5).fit(X, y)
+    learnt = explain_model(model, X, y)
+    found = learnt.matches
+    assert (
+        0 < found.scale_free.sum() < found.n_shapelets
+        and (found.level_free >= found.scale_free).all()
+    )
+    for k in range(found.n_shapelets):
+        title = plot_shapelet(learnt, k).get_title(loc="left")
+        free = {0: "", 1: "level-free ", 2: "scale-free "}[
+            int(found.level_free[k]) + int(found.scale_free[k])
+        ]
+        assert title.startswith(f"{free}shapelet {k}")
+        plt.close("all")
+    table = learnt.to_frame()
+    assert (table["scale_free"] == found.scale_free[table["shapelet"]]).all()
+    k = int(found.scale_free.argmax())
+    window = found.window(k, 0)
+    # Drawn, it has the level of the window in each channel, and the same scale in all.
+    centred, own = (np.ptp(x, axis=1) for x in (window.shapelet, found.shapelets[k]))
+    np.testing.assert_allclose(centred / own, (centred / own)[0])
 
 
 def test_axes_given_are_used(planted, plt):

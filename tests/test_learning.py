@@ -77,6 +77,7 @@ parameters = st.fixed_dictionaries(
         "metric": st.sampled_from(["none", "diagonal", "full"]),
         "shared_metric": st.booleans(),
         "level_free": st.floats(0.0, 1.0),
+        "scale_free": st.floats(0.0, 1.0),
         "gamma": st.sampled_from([0.0, 1e-4, 10.0, 1e30]),
         "search": st.sampled_from(["grid", "exact"]),
         "procedure": st.sampled_from(["default", "paper"]),

@@ -310,6 +310,7 @@ class Detached(FromItsStart):
         ),
         ({"shared_metric": True}, "'shared_metric' parameter .* None if a discrepancy is given"),
         ({"level_free": 0.5}, "'level_free' parameter .* None if a discrepancy is given"),
+        ({"scale_free": 0.5}, "'scale_free' parameter .* None if a discrepancy is given"),
         ({"search": "exact"}, '"exact" is not known for Rounded'),
         ({"discrepancy": Rounded}, "'discrepancy' parameter .* an instance of genshapelets.Discr"),
         ({"discrepancy": Shapeless()}, "Shapeless.forward must return one number for each window"),

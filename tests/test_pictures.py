@@ -87,7 +87,7 @@ def series_and_shapelets(n_channels, *, dates):
     return series, 70.0 + 10.0 * np.array(shapelets)
 
 
-def made_up(n_channels=2, *, dates=False, level_free=False, regression=False):
+def made_up(n_channels=2, *, dates=False, level_free=False, scale_free=False, regression=False):
     """What a model might have learnt; matches and weights are given rather than found."""
     series, shapelets = series_and_shapelets(n_channels, dates=dates)
     n, k = np.arange(len(LABEL))[:, None], np.arange(len(LENGTHS))
@@ -106,7 +106,8 @@ def made_up(n_channels=2, *, dates=False, level_free=False, regression=False):
         features=np.log(fit),
         shapelets=shapelets - (15.0 if level_free else 0.0),
         lengths=series.to_user_time(length) - origin,
-        level_free=np.full(len(LENGTHS), level_free),
+        level_free=np.full(len(LENGTHS), level_free or scale_free),
+        scale_free=np.full(len(LENGTHS), scale_free),
         metric=metric,
         channel_names=series.channel_names or tuple(f"channel {d}" for d in range(n_channels)),
         centre=np.full(n_channels, 70.0),
@@ -117,7 +118,9 @@ def made_up(n_channels=2, *, dates=False, level_free=False, regression=False):
             GeneralisedShapeletTransform.from_shapelets(
                 (shapelets - 70.0) / 10.0,
                 length,
-                discrepancy=L2Discrepancy(n_channels, "none", level_free=level_free),
+                discrepancy=L2Discrepancy(
+                    n_channels, "none", level_free=level_free, scale_free=scale_free
+                ),
             ),
             nn.Identity(),
             np.full(n_channels, 70.0),
@@ -165,6 +168,7 @@ DRAWN = {
     "shapelet": lambda: plot_shapelet(made_up(), 0),
     "shapelet-dates": lambda: plot_shapelet(made_up(dates=True), 2, series=2),
     "shapelet-level-free": lambda: plot_shapelet(made_up(level_free=True), 1),
+    "shapelet-scale-free": lambda: plot_shapelet(made_up(scale_free=True), 1),
     "channels": lambda: plot_channels(made_up(7), 2),
     "channels-dates": lambda: plot_channels(made_up(dates=True), 0),
     "curve": lambda: plot_curve(made_up(), 2),

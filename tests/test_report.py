@@ -11,7 +11,18 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from pages import HOSTILE, QUICK, STRANGE, contents_of, dated, hostile, ragged, spoken, waves
+from pages import (
+    HOSTILE,
+    QUICK,
+    STRANGE,
+    contents_of,
+    dated,
+    hostile,
+    ragged,
+    scale_free,
+    spoken,
+    waves,
+)
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, r2_score
 from torch import nn
@@ -63,7 +74,22 @@ def test_scores_are_those_of_the_predictions(bad_names, tmp_path):
     assert looked == pytest.approx(np.sort(importance)[::-1], rel=1e-4)
 
 
-@pytest.mark.parametrize("make", [hostile, dated, ragged])
+def assert_placed(found, k, n, shown, places):
+    """As the page places a shapelet is how it is compared."""
+    own, drawn = found.shapelets[k][shown], found.window(k, n)
+    lift, scale = np.zeros((len(shown), 1)), np.ones((len(shown), 1))
+    lift.flat[: len(places)] = places[: len(shown)]
+    scale.flat[: len(places[len(shown) :])] = places[len(shown) :]
+    knots = np.linspace(0.0, 1.0, own.shape[1])
+    time = np.asarray(drawn.times - drawn.times[0], dtype=float)
+    placed = own[:, :1] + lift + scale * (own - own[:, :1])
+    got = [np.interp(time / time[-1], knots, row) for row in placed]
+    want = drawn.shapelet[shown]
+    largest = max(np.abs(want).max(), np.abs(lift).max(), scale.max() * np.ptp(own))
+    np.testing.assert_allclose(got, want, atol=2e-3 * largest)
+
+
+@pytest.mark.parametrize("make", [hostile, dated, ragged, scale_free])
 def test_contributions_sum_and_windows_are_those_of_explain(make, tmp_path):
     model, series, y = make()
     page = report(model, tmp_path, series, y)
@@ -81,13 +107,15 @@ def test_contributions_sum_and_windows_are_those_of_explain(make, tmp_path):
             assert shown["score"] == pytest.approx(explanation.answers[n, answer], rel=1e-4)
             assert [k for k, _ in parts] == explanation.top(n, 10, answer).tolist()
             for k, _ in parts:
-                near, alike, begin, *levels = case["windows"][str(k)]
+                near, alike, begin, *places = case["windows"][str(k)]
                 assert begin == pytest.approx(
                     (found.start[n, k] - first) / unit, rel=1e-6, abs=1e-6
                 )
                 assert alike == explanation.alike[n, k]
                 assert near <= 1 if alike else near >= 1
-                assert len(levels) == found.level_free[k] * len(page["shown"])
+                n_places = int(found.level_free[k]) + int(found.scale_free[k])
+                assert len(places) == n_places * len(page["shown"])
+                assert_placed(found, k, n, page["shown"], places)
     for card in page["shapelets"]:
         k = card["number"]
         assert [m for m, *_ in card["closest"]] == found.closest(k, 8).tolist()

@@ -27,6 +27,7 @@ from genshapelets import (
     GeneralisedShapeletTransform,
     L2Discrepancy,
     RaggedSeries,
+    ShapeletClassifier,
     interpolate,
 )
 from genshapelets.evaluation import evaluate
@@ -447,6 +448,37 @@ def test_it_is_exactly_the_dense_integral():
 
 
 # Settings
+
+
+def test_a_share_of_an_estimators_shapelets():
+    """They are the last that become level-free, and others are drawn as ever."""
+    rng = np.random.default_rng(15)
+    X, y = rng.normal(size=(12, 1, 25)), np.arange(12) % 2
+    quick = {"n_shapelets": 10, "max_epochs": 2, "random_state": 0, "level_free": 0.5}
+
+    def flags(**parameters):
+        model = ShapeletClassifier(**quick, **parameters).fit(X, y)
+        measure = model.model_.transform.discrepancy
+        return measure.level_free, measure.scale_free
+
+    level, none = flags()
+    again, scale = flags(scale_free=0.7)
+    assert not none.any() and torch.equal(level, again) and level.sum() == 5
+    assert scale.sum() == 7 and scale[~level].all()
+    with pytest.raises(ValueError, match="'search' parameter .* if shapelets are scale-free"):
+        ShapeletClassifier(scale_free=0.1, search="exact").fit(X, y)
+
+
+def test_a_classifier_finds_a_pattern_of_any_size():
+    rng = np.random.default_rng(16)
+    X, y = rng.normal(scale=0.1, size=(40, 1, 40)), np.arange(40) % 2
+    bump = np.sin(np.linspace(0, np.pi, 12))
+    bumps = np.where(y[:, None] == 1, bump, np.roll(bump, 6))
+    for n, place in enumerate(rng.integers(0, 28, 40)):
+        X[n, 0, place : place + 12] += 2.0 * bumps[n]
+    X = X * np.exp(rng.normal(scale=2.0, size=(40, 1, 1))) + rng.normal(scale=5.0, size=(40, 1, 1))
+    model = ShapeletClassifier(n_shapelets=20, scale_free=1.0, max_epochs=20, random_state=0)
+    assert model.fit(X[:24], y[:24]).score(X[24:], y[24:]) >= 0.85
 
 
 def test_flags_are_checked_kept_and_shown():

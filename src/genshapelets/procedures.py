@@ -74,6 +74,9 @@ class Procedure:
         What discrepancies given by name learn.
     shapelets : str or function of (values, lengths, longest length)
         One of `genshapelets.shapelets.FAMILIES`, or what makes shapelets.
+    scale_free : float
+        Share of the shapelets that ignore a window's level and its scale: first of those that are not
+        level-free.
     search : str
     minimum : str or Minimum
         One of `MINIMA`, or one to be copied.
@@ -97,6 +100,7 @@ class Procedure:
     discrepancy: str | dict[str, float] | Discrepancy = "l2"
     metric: Metric = "diagonal"
     shapelets: str | Callable[..., ShapeletFamily] = "knots"
+    scale_free: float = 0.0
     search: str = "auto"
     log: bool = True
     minimum: str | Minimum = "min"
@@ -303,12 +307,14 @@ def _l2(
     procedure: Procedure, paths: Paths, n_shapelets: int, random: np.random.Generator
 ) -> Discrepancy:
     metric, n_channels = procedure.metric, paths.n_channels
-    n_level_free = round(procedure.level_free * n_shapelets)
-    level_free = random.permutation(np.arange(n_shapelets) < n_level_free)
+    place = random.permutation(n_shapelets)
+    level_free = place < round(procedure.level_free * n_shapelets)
+    scale_free = place >= n_shapelets - round(procedure.scale_free * n_shapelets)
     n_metrics = procedure.n_metrics(n_shapelets)
     measure = L2Discrepancy(
-        n_channels, metric, n_shapelets=n_metrics, level_free=level_free.tolist()
-    )
+        n_channels, metric, n_shapelets=n_metrics,
+        level_free=level_free.tolist(), scale_free=scale_free.tolist(),
+    )  # fmt: skip
     if n_metrics is not None and metric == "diagonal" and measure.weight is not None:
         weight = _few_channels(n_shapelets, n_channels, random)
         with torch.no_grad():

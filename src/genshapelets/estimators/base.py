@@ -57,6 +57,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         metric: Literal["none", "diagonal", "full"] = "diagonal",
         shared_metric: bool | None = None,
         level_free: float | None = None,
+        scale_free: float | None = None,
         shapelets: str | Callable[..., ShapeletFamily] = "knots",
         interpolation: str | Interpolation = "linear",
         preprocessing: str | Preprocessing | None = None,
@@ -85,6 +86,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         self.metric = metric
         self.shared_metric = shared_metric
         self.level_free = level_free
+        self.scale_free = scale_free
         self.shapelets = shapelets
         self.interpolation = interpolation
         self.preprocessing = preprocessing
@@ -272,6 +274,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
             "initial": self.initial,
             "learn": self.learn,
             "level_free": self.level_free,
+            "scale_free": self.scale_free,
             "shared_metric": self.shared_metric,
             "gamma": self.gamma,
             "max_epochs": self.max_epochs,

@@ -57,6 +57,9 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         One metric of "l2" for all shapelets, or one for each.
     level_free : number from 0 to 1, optional
         Share of the shapelets that, by "l2", ignore the level of a window and see only its shape.
+    scale_free : number from 0 to 1, optional
+        Share of the shapelets that, by "l2", ignore its scale as well: the z-normalised distance of
+        classical shapelet work. Those that are not level-free come first. By default none.
     gamma : float, optional
         Strength of the penalty that keeps shapelets close to training series.
     own_class : bool, optional
@@ -147,6 +150,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         metric: Literal["none", "diagonal", "full"] = "diagonal",
         shared_metric: bool | None = None,
         level_free: float | None = None,
+        scale_free: float | None = None,
         shapelets: str | Callable[..., ShapeletFamily] = "knots",
         interpolation: str | Interpolation = "linear",
         preprocessing: str | Preprocessing | None = None,
@@ -178,6 +182,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
             metric=metric,
             shared_metric=shared_metric,
             level_free=level_free,
+            scale_free=scale_free,
             shapelets=shapelets,
             interpolation=interpolation,
             preprocessing=preprocessing,

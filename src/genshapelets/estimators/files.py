@@ -240,6 +240,7 @@ def _discrepancy(contents: dict[str, Any], tensors: dict[str, Tensor]) -> Discre
         "metric": described,
         "n_shapelets": n_shapelets if own else None,
         "level_free": tensors["transform.discrepancy.level_free"],
+        "scale_free": [False] * n_shapelets,
     }
     return Discrepancy.from_config("L2Discrepancy", config)
 

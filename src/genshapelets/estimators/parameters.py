@@ -27,9 +27,15 @@ OPTIONS = {
     "short_series": ("error", "hold"),
     "shared_metric": (None, True, False),
 }
-OF_L2 = {"metric": "diagonal", "shared_metric": None, "level_free": None}  # and their defaults
+# Parameters of L2, and their defaults.
+OF_L2 = {"metric": "diagonal", "shared_metric": None, "level_free": None, "scale_free": None}
 COUNTS = {"n_shapelets": 1, "n_knots": 2, "max_epochs": 1, "batch_size": 1}
-NUMBERS = {"gamma": (0.0, np.inf), "level_free": (0.0, 1.0), "learning_rate": (1e-12, 1e3)}
+NUMBERS = {
+    "gamma": (0.0, np.inf),
+    "level_free": (0.0, 1.0),
+    "scale_free": (0.0, 1.0),
+    "learning_rate": (1e-12, 1e3),
+}
 
 
 def check_parameters(estimator: Any) -> None:
@@ -115,6 +121,8 @@ def check_parameters(estimator: Any) -> None:
         refuse("discrepancy", "without 'classical' if there are several: it counts samples")
     if any(counts_samples) and estimator.search not in ("auto", "grid"):
         refuse("search", "'auto' or 'grid' if the discrepancy is classical: it counts samples")
+    if estimator.scale_free and estimator.search == "exact":
+        refuse("search", "'auto', 'grid' or 'refined' if shapelets are scale-free")
     minimum = MINIMA[minimum]() if isinstance(minimum, str) else minimum
     if minimum.n_best is None and estimator.search not in ("auto", "grid"):
         refuse("search", "'auto' or 'grid' if all offsets of the grid count, as for 'softmin'")

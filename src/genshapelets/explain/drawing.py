@@ -113,8 +113,11 @@ def said(value: Any, width: int = 32) -> str:
 
 
 def name_of(matches: ShapeletMatches, shapelet: int) -> str:
-    """Number of a shapelet, and whether it is drawn at a level that is not its own."""
-    return f"{'level-free ' if matches.level_free[shapelet] else ''}shapelet {shapelet}"
+    """Number of a shapelet, and whether it is drawn at a level, or a scale, that is not its own."""
+    free = "level-free " if matches.level_free[shapelet] else ""
+    if matches.scale_free[shapelet]:
+        free = "scale-free "
+    return f"{free}shapelet {shapelet}"
 
 
 def title_of(found: Any, shapelet: int, series: int) -> str:

@@ -30,7 +30,8 @@ class Window(NamedTuple):
     path : (channels, points) array
         The series, interpolated.
     shapelet : (channels, points) array
-        As it was compared: a level-free shapelet, say, is lifted to the level of the window.
+        As it was compared: a level-free shapelet, say, is lifted to the level of the window, and a
+        scale-free one has its scale, too.
     """
 
     times: NDArray[Any]
@@ -59,6 +60,8 @@ class ShapeletMatches:
         discrepancy: what this number of samples spans in these series.
     level_free : (shapelets,) bool array
         Which shapelets see only the shape of a window, not its level.
+    scale_free : (shapelets,) bool array
+        Which of them do not see its scale either.
     metric : (1 or shapelets, channels) array
         How much the discrepancy of each shapelet looks at each channel, after standardising them:
         lengths of the columns of A, divided by their sum. One row if all share a metric.
@@ -76,6 +79,7 @@ class ShapeletMatches:
     shapelets: Array
     lengths: NDArray[Any]
     level_free: NDArray[np.bool_]
+    scale_free: NDArray[np.bool_]
     metric: Array
     channel_names: tuple[str, ...]
     centre: Array
@@ -225,6 +229,7 @@ def find_matches(estimator: ShapeletEstimator, X: Any) -> ShapeletMatches:
         shapelets=estimator.shapelets_,
         lengths=lengths,
         level_free=measure.ignores_level(n_shapelets).cpu().numpy().copy(),
+        scale_free=measure.ignores_scale(n_shapelets).cpu().numpy().copy(),
         metric=_metric(measure, series.n_channels),
         channel_names=names or tuple(f"channel {d}" for d in range(series.n_channels)),
         centre=model.centre.cpu().numpy().astype(np.float64),

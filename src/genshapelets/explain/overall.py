@@ -105,6 +105,7 @@ class ModelExplanation:
             "effect": self.effect[answer, k],
             "length": self.lengths[k],
             "level_free": self.matches.level_free[k],
+            "scale_free": self.matches.scale_free[k],
             "nearest_series": self.matches.names[self.nearest[k]],
             "nearest_label": self.nearest_label[k],
             "nearest_start": self.nearest_start[k],

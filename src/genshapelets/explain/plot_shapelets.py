@@ -41,7 +41,7 @@ def plot_shapelet(
     """Draw one channel of a shapelet, against time, over the segment that it matches.
 
     Dots are values that were observed, straight lines join them where others are missing. A
-    level-free shapelet is drawn at the level of the segment.
+    level-free shapelet is drawn at the level of the segment, a scale-free one at its scale, too.
 
     Parameters
     ----------

@@ -53,6 +53,7 @@ def card(
         "duration": short(found._length[shapelet], 9),
         "share": short(found._length[shapelet] / usual_span) if usual_span else None,
         "levelFree": bool(found.level_free[shapelet]),
+        "scaleFree": bool(found.scale_free[shapelet]),
         "alike": int(alike.sum()),
         "pulls": None if learnt is None else _pulls(learnt, shapelet),
         "where": np.histogram(where, BINS, (0.0, 1.0))[0].tolist(),
@@ -74,12 +75,20 @@ def card(
 
 
 def window_of(found: ShapeletMatches, shapelet: int, series: int, shown: Index) -> list[Any]:
-    """Start of a window, from the series' first time; a level-free shapelet's levels after it."""
+    """Start of a window, from the series' first time; where a shapelet that ignores them is drawn.
+
+    That is, for each channel shown, how far it is lifted and, if it is scale-free, how much enlarged.
+    """
     begin = found._offset[series, shapelet] - found.series[series].times[0]
     if not found.level_free[shapelet]:
         return [short(begin, 7)]
-    levels = found.window(shapelet, series).shapelet[:, 0] - found.shapelets[shapelet][:, 0]
-    return [short(begin, 7), *short(levels[shown], 4)]
+    drawn, own = found.window(shapelet, series).shapelet, found.shapelets[shapelet]
+    placed = [short(begin, 7), *short((drawn - own[:, :1])[shown, 0], 4)]
+    if not found.scale_free[shapelet]:
+        return placed
+    height = np.ptp(own, axis=1)
+    scale = np.where(height > 0, np.ptp(drawn, axis=1) / np.where(height > 0, height, 1.0), 1.0)
+    return [*placed, *short(scale[shown], 4)]
 
 
 def _pulls(learnt: ModelExplanation, shapelet: int) -> list[list[Any]]:

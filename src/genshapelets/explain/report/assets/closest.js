@@ -13,13 +13,13 @@ function closest(one) {
     el(
       "ol",
       { class: "closest" },
-      one.closest.map(([n, distance, begin, ...levels]) => {
+      one.closest.map(([n, distance, begin, ...places]) => {
         const series = cases[n],
           curve = unpack(contents.curves[n][c]);
         const window = [begin, begin + one.duration].map((time) =>
           series.span ? time / series.span : 0,
         );
-        const shape = values(one.shape[c]).map((value) => value + (levels[c] ?? 0));
+        const shape = placed(one.shape[c], c, places);
         return el(
           "li",
           { "data-series": n },

@@ -28,6 +28,12 @@ function shares(code) {
 }
 const values = ([low, high, heights]) =>
   shares(heights).map((height) => low + height * (high - low));
+// A shapelet's values where it is drawn: enlarged and lifted, if scale and level do not count.
+function placed(packed, c, places) {
+  const shape = values(packed),
+    [lift, scale] = [places[c] ?? 0, places[shown.length + c] ?? 1];
+  return shape.map((value) => shape[0] + lift + scale * (value - shape[0]));
+}
 const unpack = (curve) => ({ x: shares(curve[3]), y: values(curve) });
 function valueAt({ x, y }, place) {
   if (!x.length) return null;

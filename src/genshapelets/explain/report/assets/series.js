@@ -148,12 +148,12 @@ const toggle = (k) =>
 
 // Where shapelet k was found in a series: begin and end, then its values in each channel shown.
 function windowOf(one, k) {
-  const [, , begin, ...levels] = one.windows[k],
+  const [, , begin, ...places] = one.windows[k],
     { duration, shape } = cardOf.get(k);
   return {
     begin,
     end: begin + duration,
-    shape: shape.map((packed, c) => values(packed).map((value) => value + (levels[c] ?? 0))),
+    shape: shape.map((packed, c) => placed(packed, c, places)),
   };
 }
 

@@ -82,12 +82,17 @@ function card(one) {
       "p",
       { class: "soft" },
       `${one.length} long, ${percent(one.share)} of a usual series`,
-      one.levelFree ? "; its level does not count" : "",
+      unseen(one),
       `. It makes up ${percent(one.weight)} of all contributions.`,
     ),
     pulls(one, one.pulls?.length > 7 ? strongest(one.pulls) : one.pulls),
     occurrences(one),
   );
+}
+
+function unseen({ levelFree, scaleFree }) {
+  if (scaleFree) return "; its level and its scale do not count";
+  return levelFree ? "; its level does not count" : "";
 }
 
 function occurrences({ alike, mostly, where }) {
