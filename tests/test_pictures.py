@@ -104,7 +104,9 @@ def made_up(n_channels=2, *, dates=False, level_free=False, scale_free=False, re
         end=series.to_user_time(offset + length),
         discrepancy=fit,
         features=np.log(fit),
-        shapelets=shapelets - (15.0 if level_free else 0.0),
+        shapelets=40.0 + 0.2 * (shapelets - 70.0)
+        if scale_free
+        else shapelets - (15.0 if level_free else 0.0),
         lengths=series.to_user_time(length) - origin,
         level_free=np.full(len(LENGTHS), level_free or scale_free),
         scale_free=np.full(len(LENGTHS), scale_free),
