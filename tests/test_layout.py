@@ -40,6 +40,7 @@ ROAD = [
     "progress",
     "saving",
     "training",
+    "kinds",
     "procedures",
     "estimators",
     "sound",

@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,13 +14,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from .cepstrum import MelFrequencyCepstrum
-from .discrepancies import (
-    ClassicalDiscrepancy,
-    Discrepancy,
-    L2Discrepancy,
-    MixedDiscrepancy,
-)
+from .discrepancies import ClassicalDiscrepancy, Discrepancy
 from .initial import kmeans_windows, random_windows
+from .kinds import Metric, kinds_of, make_discrepancy
 from .minimum import MINIMA, Minimum
 from .model import ShapeletModel
 from .paths import Array, Paths
@@ -30,7 +26,6 @@ from .shapelets import FAMILIES, ShapeletFamily
 from .training import OneCycle, Plan, Plateau
 from .transform import GeneralisedShapeletTransform
 
-Metric = Literal["none", "diagonal", "full"]
 # Windows of random series, centres of k-means, or windows that separate the targets best.
 INITIAL = ("windows", "kmeans", "search")
 
@@ -112,6 +107,9 @@ class Procedure:
         plan = replace(plan, max_epochs=max(plan.max_epochs, math.ceil(self.min_steps / n_batches)))
         of_plan = {"max_epochs", "batch_size", "gamma", "own_class", "learn"}
         chosen = {name: value for name, value in choices.items() if value is not None}
+        kinds = kinds_of(chosen.get("discrepancy", self.discrepancy))
+        if "n_knots" not in chosen and any(kind.needs_samples for kind in kinds):
+            chosen["n_knots"] = None
         rate = chosen.pop("learning_rate", None)
         if rate is not None:
             plan = replace(plan, schedule=replace(plan.schedule, rate=rate))
@@ -120,19 +118,6 @@ class Procedure:
         if length is not None:
             chosen |= self._lengths(length)
         return replace(self, plan=plan, **chosen)
-
-    @property
-    def counts_samples(self) -> bool:
-        """Whether shapelets are numbers of samples."""
-        if isinstance(self.discrepancy, dict):
-            return False
-        if isinstance(self.discrepancy, str):
-            return DISCREPANCIES[self.discrepancy].of.counts_samples
-        return self.discrepancy.counts_samples
-
-    def n_metrics(self, n_shapelets: int) -> int | None:
-        """How many metrics shapelets have: one each, or None: they share one, or learn none."""
-        return None if self.shared_metric or self.metric == "none" else n_shapelets
 
     def _lengths(self, length: float | tuple[float, float]) -> dict[str, Any]:
         """Range of initial lengths and bound from what the user gave: one fraction or two."""
@@ -169,7 +154,7 @@ def build(
     n_outputs : int
     random : numpy.random.Generator
     """
-    counts_samples = procedure.counts_samples
+    counts_samples = any(kind.of.counts_samples for kind in kinds_of(procedure.discrepancy))
     longest_span = float(paths.spans.max())
     gap = longest_span / max(int(paths.lengths.max()) - 1, 1)
     longest = procedure.max_length * longest_span
@@ -279,82 +264,10 @@ def _measure(
     given = procedure.discrepancy
     if isinstance(given, Discrepancy):
         return copy.deepcopy(given).float()
-    if isinstance(given, str):
-        return DISCREPANCIES[given].make(procedure, paths, n_shapelets, random)
-    counts = _counts(list(given.values()), n_shapelets)
-    parts = [
-        DISCREPANCIES[name].make(procedure, paths, count, random)
-        for name, count in zip(given, counts, strict=True)
-    ]
-    return MixedDiscrepancy(parts, counts)
-
-
-def _counts(shares: list[float], n_shapelets: int) -> list[int]:
-    """Share out shapelets, at least one to each share."""
-    if n_shapelets < len(shares):
-        raise ValueError(
-            f"{n_shapelets} shapelets cannot be shared by {len(shares)} discrepancies. Raise "
-            "n_shapelets."
-        )
-    ends = np.round(np.cumsum(shares) / np.sum(shares) * n_shapelets).astype(int)
-    counts = np.maximum(np.diff(ends, prepend=0), 1)
-    while counts.sum() > n_shapelets:
-        counts[counts.argmax()] -= 1
-    return counts.tolist()
-
-
-def _l2(
-    procedure: Procedure, paths: Paths, n_shapelets: int, random: np.random.Generator
-) -> Discrepancy:
-    metric, n_channels = procedure.metric, paths.n_channels
-    place = random.permutation(n_shapelets)
-    level_free = place < round(procedure.level_free * n_shapelets)
-    scale_free = place >= n_shapelets - round(procedure.scale_free * n_shapelets)
-    n_metrics = procedure.n_metrics(n_shapelets)
-    measure = L2Discrepancy(
-        n_channels, metric, n_shapelets=n_metrics,
-        level_free=level_free.tolist(), scale_free=scale_free.tolist(),
-    )  # fmt: skip
-    if n_metrics is not None and metric == "diagonal" and measure.weight is not None:
-        weight = _few_channels(n_shapelets, n_channels, random)
-        with torch.no_grad():
-            measure.weight.copy_(_single(weight))
-    return measure
-
-
-def _classical(*_: Any) -> Discrepancy:
-    return ClassicalDiscrepancy()
-
-
-class Kind(NamedTuple):
-    """A discrepancy that has a name: its class, and what makes one for given training paths."""
-
-    of: type[Discrepancy]
-    make: Callable[[Procedure, Paths, int, np.random.Generator], Discrepancy]
-
-
-DISCREPANCIES = {
-    "l2": Kind(L2Discrepancy, _l2),
-    "classical": Kind(ClassicalDiscrepancy, _classical),
-}
+    return make_discrepancy(given, procedure, paths, n_shapelets, random)
 
 
 PREPROCESSING: dict[str, type[Any]] = {"mfc": MelFrequencyCepstrum}
-
-
-def _few_channels(n_shapelets: int, n_channels: int, random: np.random.Generator) -> Array:
-    """First scales of the channels: most shapelets look at a random few of them."""
-    weight = np.ones((n_shapelets, n_channels))
-    for k in range(n_shapelets):
-        if random.random() < LOOK_AT_FEW:
-            few = random.integers(1, max(math.ceil(n_channels / 2), 1) + 1)
-            weight[k] = FAINT
-            weight[k, random.choice(n_channels, few, replace=False)] = 1.0
-    return weight / np.sqrt((weight**2).mean(axis=1, keepdims=True))
-
-
-LOOK_AT_FEW = 0.7  # share of the shapelets that start on some of the channels
-FAINT = 0.1  # scale of the other channels: not 0, from where no gradient leads away
 
 
 def _linear(n_inputs: int, n_outputs: int) -> nn.Linear:

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import __version__
 from ..estimators.parameters import OPTIONS
-from ..procedures import DISCREPANCIES
+from ..kinds import DISCREPANCIES
 from .commands import evaluate, fit, info, make_report, predict, transform
 
 EPILOGS = {

@@ -12,9 +12,10 @@ from torch import nn
 
 from ..discrepancies import Discrepancy
 from ..interpolation import INTERPOLATIONS, Interpolation
+from ..kinds import DISCREPANCIES, kinds_of
 from ..minimum import MINIMA, Minimum
 from ..preprocessing import Preprocessing
-from ..procedures import DISCREPANCIES, INITIAL, PREPROCESSING, PROCEDURES
+from ..procedures import INITIAL, PREPROCESSING, PROCEDURES
 from ..search import SEARCHES
 from ..shapelets import FAMILIES
 
@@ -113,13 +114,11 @@ def check_parameters(estimator: Any) -> None:
         )
         for name in ("discrepancy", "minimum")
     )
-    counts_samples = [
-        DISCREPANCIES[kind].of.counts_samples if isinstance(kind, str) else kind.counts_samples
-        for kind in (discrepancy if isinstance(discrepancy, dict) else [discrepancy])
-    ]
-    if isinstance(discrepancy, dict) and any(counts_samples) and len(discrepancy) > 1:
+    kinds = kinds_of(discrepancy)
+    counts_samples = any(kind.of.counts_samples for kind in kinds)
+    if counts_samples and len(kinds) > 1:
         refuse("discrepancy", "without 'classical' if there are several: it counts samples")
-    if any(counts_samples) and estimator.search not in ("auto", "grid"):
+    if counts_samples and estimator.search not in ("auto", "grid"):
         refuse("search", "'auto' or 'grid' if the discrepancy is classical: it counts samples")
     if estimator.scale_free and estimator.search == "exact":
         refuse("search", "'auto', 'grid' or 'refined' if shapelets are scale-free")
