@@ -25,8 +25,9 @@ demo: $(STAMP) ## run examples/demo.py
 test: $(STAMP) ## run the tests and the examples in docstrings (all but those marked slow)
 	$(BIN)/python -m pytest
 
-bench: $(STAMP) ## run the benchmarks of the transform
+bench: $(STAMP) ## run the benchmarks of the transform and of all discrepancies
 	$(BIN)/python -m benchmarks.transform
+	$(BIN)/python -m benchmarks.discrepancies
 
 lint: style types ## check style, format and types
 

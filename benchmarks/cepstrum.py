@@ -1,23 +1,17 @@
-"""How fast discrepancies are, beside what others offer: ``python -m benchmarks.discrepancies``."""
+"""The mel-frequency cepstrum beside librosa's: see `benchmarks.discrepancies`."""
 
 from __future__ import annotations
 
-import argparse
-import os
 import resource
 import time
 import warnings
 from collections.abc import Callable
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy is imported
-
 import numpy as np
 import torch
 
-from benchmarks.timing import provenance
 
-
-def mfc(rounds: int) -> None:
+def mfc(rounds: int = 5) -> None:
     """Cepstra of 1000 clips of one second, beside librosa's, and sounds of shapelets."""
     import librosa
 
@@ -77,22 +71,3 @@ def fastest(functions: list[Callable[[], object]], rounds: int) -> list[float]:
             function()
             best[n] = min(best[n], time.process_time() - begin)
     return best
-
-
-SECTIONS: dict[str, Callable[[int], None]] = {"mfc": mfc}
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sections", nargs="*", metavar="section", help=", ".join(SECTIONS))
-    parser.add_argument("--rounds", type=int, default=3)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    print(", ".join(f"{name} {value}" for name, value in provenance().items()))
-    print("CPU seconds on one thread, least of", options.rounds)
-    for section in options.sections or SECTIONS:
-        SECTIONS[section](options.rounds)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,17 +1,11 @@
-"""How fast discrepancies other than L2 are: ``python -m benchmarks.discrepancies dtw``.
-
-CPU time on one thread; the least of several runs counts, because what other programs do can only add.
-"""
+"""Dynamic time warping beside a bare loop: see `benchmarks.discrepancies`."""
 
 from __future__ import annotations
-
-import argparse
 
 import numpy as np
 import torch
 from numba import njit
 
-from benchmarks.timing import provenance
 from benchmarks.workloads import Workload, least_time, random_walks
 from genshapelets import (
     DTWDiscrepancy,
@@ -121,20 +115,3 @@ def _dtw_problem(workload, n_shapelets, band, drawn):
         shapelets, lengths.astype(np.float32), discrepancy=DTWDiscrepancy(n_channels, band=band)
     )
     return paths, transform
-
-
-SECTIONS = {"dtw": dtw}
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("sections", nargs="*", choices=SECTIONS, default=list(SECTIONS))
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    print(", ".join(f"{name} {value}" for name, value in provenance().items()))
-    for section in options.sections:
-        SECTIONS[section]()
-
-
-if __name__ == "__main__":
-    main()

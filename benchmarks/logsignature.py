@@ -1,18 +1,10 @@
-"""A training step of the log-signature discrepancy beside another library's log-signatures.
-
-``python -m benchmarks.logsignature``: CPU time on one thread, the least of several runs.
-"""
+"""The log-signature discrepancy beside another library: see `benchmarks.discrepancies`."""
 
 from __future__ import annotations
-
-import os
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy is imported
 
 import numpy as np
 import torch
 
-from benchmarks.timing import provenance
 from benchmarks.workloads import least_time
 from genshapelets import (
     GeneralisedShapeletTransform,
@@ -63,9 +55,8 @@ def from_scratch(walks, n_points, target):
     return step
 
 
-def main():
-    torch.set_num_threads(1)
-    print(", ".join(f"{name} {value}" for name, value in provenance().items()))
+def logsignature():
+    """Training steps; every window from scratch by pysiglib, with gradients through all of them."""
     print("log-signature, depth 3, with time; CPU ms of a training step, one thread")
     walks, paths, transform = problem(100, 100, 6, 1, [49.0])
     target = torch.zeros(140, dtype=torch.float64)
@@ -83,7 +74,3 @@ def main():
         _, paths, transform = problem(216, 29, 12, 18, lengths)
         ours = least_time(step_of(transform, paths), seconds=6.0)
         print(f"216 series, 29 times, 12 channels, 18 shapelets, {name}: {ours:.0f} (at most 500)")
-
-
-if __name__ == "__main__":
-    main()

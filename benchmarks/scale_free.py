@@ -1,17 +1,11 @@
-"""What other discrepancies cost: ``python -m benchmarks.discrepancies [SECTION …]``.
-
-Each section prints milliseconds of CPU time, one thread, and ratios of what was run in turn in the same
-process.
-"""
+"""Scale-free L2 beside level-free L2: see `benchmarks.discrepancies`."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 import torch
 
-from benchmarks.timing import provenance
 from benchmarks.workloads import WORKLOADS, least_time, make
 from genshapelets import interpolate
 
@@ -48,13 +42,3 @@ def scale_free() -> None:
             f"{scale[1]:7.1f}   ratio {scale[0] / level[0]:.2f} / {scale[1] / level[1]:.2f}",
             flush=True,
         )
-
-
-SECTIONS = {"scale_free": scale_free}
-
-
-if __name__ == "__main__":
-    torch.set_num_threads(1)
-    print(provenance())
-    for section in sys.argv[1:] or SECTIONS:
-        SECTIONS[section]()

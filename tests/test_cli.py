@@ -447,6 +447,25 @@ def test_sound_is_turned_into_cepstra_unless_told_not_to(run, fails, tmp_path):
     assert load(raw).n_channels_in_ == 1
 
 
+def test_every_choice_of_a_model(run, fails, data, tmp_path):
+    """Discrepancies, families, interpolations, minima, starts: as the estimators have them."""
+    chosen = (
+        "--discrepancy", "l2=2,logsignature,dtw", "--family", "bspline", "--interpolation", "cubic",
+        "--minimum", "soft", "--initial", "search", "--learn", "head",
+    )  # fmt: skip
+    out = tmp_path / "model"
+    assert run("fit", data, "--out", out, *chosen, "--quiet", *TINY)[0] == 0
+    model = load(out)
+    assert model.discrepancy == {"l2": 2.0, "logsignature": 1.0, "dtw": 1.0}
+    assert (model.shapelets, model.interpolation) == ("bspline", "cubic")
+    assert (model.minimum, model.initial, model.learn) == ("soft", "search", "head")
+    assert "logsignature" in run("info", out)[1]
+    assert run("evaluate", out, data)[0] == 0
+    for wrong in ("l3", "l2=x", "l2=0", ""):
+        err = run("fit", data, "--out", out, "--discrepancy", wrong)[2]
+        assert "argument --discrepancy" in err
+
+
 # ------------------------------------------------------------------ what may be wrong
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .. import __version__
 from ..estimators.parameters import OPTIONS
+from ..interpolation import INTERPOLATIONS
 from ..kinds import DISCREPANCIES
+from ..minimum import MINIMA
+from ..procedures import INITIAL
+from ..shapelets import FAMILIES
 from .commands import evaluate, fit, info, make_report, predict, transform
 
 EPILOGS = {
@@ -161,16 +165,26 @@ def _add_training(fit: argparse.ArgumentParser) -> None:
     fit.add_argument("--out", metavar="MODEL", required=True, help="file to write the model to")
     fit.add_argument("--regress", action="store_true", help="predict numbers (a .ts file tells)")
     for name, what in {
-        "procedure": "how to train: ours, or that of Kidger, Morrill and Lyons (2020)",
-        "metric": "what l2 learns: nothing, a scale for each channel (default), or a matrix",
+        "procedure": "how to train: ours, that of Kidger, Morrill and Lyons (2020), or that of "
+        "Grabocka et al. (2014)",
+        "metric": "what a discrepancy learns: nothing, a scale for each channel (default), or a matrix",
         "search": "where shapelets are laid: on a grid, refined from there, or at the very best "
         "place; default: grid for regularly sampled series, else refined",
     }.items():
         fit.add_argument(f"--{name}", choices=OPTIONS[name], help=what)
     fit.add_argument(
-        "--discrepancy", choices=tuple(DISCREPANCIES),
-        help="distance in continuous time (default), or over samples",
+        "--discrepancy", metavar="NAME[=SHARE],…", type=_shares,
+        help=f"one or several of {', '.join(DISCREPANCIES)}; default: l2",
     )  # fmt: skip
+    choices: dict[str, tuple[str, Iterable[str], str]] = {
+        "family": ("shapelets", FAMILIES, "how shapelets are drawn; default: knots"),
+        "interpolation": ("interpolation", INTERPOLATIONS, "how gaps are filled; default: linear"),
+        "minimum": ("minimum", MINIMA, "how the best places become one number; default: min"),
+        "initial": ("initial", INITIAL, "how shapelets start; default: windows"),
+        "learn": ("learn", ("all", "head"), "head: keep shapelets as they start; default: all"),
+    }
+    for option, (name, names, what) in choices.items():
+        fit.add_argument(f"--{option}", dest=name, choices=tuple(names), help=what)
     fit.add_argument(
         "--shapelets", dest="n_shapelets", metavar="N", type=_count, help="number of shapelets"
     )
@@ -198,6 +212,22 @@ def _count(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"must be a whole number above 0; got {text!r}")
     return int(text)
+
+
+def _shares(text: str) -> str | dict[str, float]:
+    """One name, or several with their shares of the shapelets, 1 if not given."""
+    pairs = [part.partition("=") for part in text.split(",")]
+    try:
+        shares = {name.strip(): float(share) if equals else 1.0 for name, equals, share in pairs}
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"shares must be numbers; got {text!r}") from None
+    for name, share in shares.items():
+        if name not in DISCREPANCIES or not share > 0:
+            raise argparse.ArgumentTypeError(
+                f"must be one or several of {', '.join(DISCREPANCIES)}, as in l2=0.5,dtw=0.5; got "
+                f"{text!r}"
+            )
+    return next(iter(shares)) if len(shares) == 1 else shares
 
 
 def _fractions(text: str) -> float | tuple[float, ...]:
