@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from naive import grid
 from pairwise import pairwise
 from problems import (
@@ -204,19 +206,48 @@ def test_a_knot_on_a_straight_line_changes_nothing(kind):
 
 
 @continuous_kinds
-def test_it_is_symmetric(kind):
-    times, f, g = random_windows()
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 2**16), size=st.floats(-3.0, 3.0), n_knots=st.integers(2, 9))
+def test_it_is_a_pseudometric(kind, seed, size, n_knots):
+    """Identity gives 0, both ways are equal, no way around is shorter (but for time warping)."""
+    times, f, g = random_windows(seed, n_knots)
+    _, h, _ = random_windows(seed + 1, n_knots)
+    f, g = f * 10**size, g * 10**size
     discrepancy = make(kind)
-    torch.testing.assert_close(discrepancy(times, f, g), discrepancy(times, g, f))
+    assert (discrepancy(times, f, f) == 0).all()
+    there = discrepancy(times, f, g)
+    torch.testing.assert_close(there, discrepancy(times, g, f), rtol=1e-9, atol=1e-12)
+    if kind not in NO_TRIANGLE:
+        around = discrepancy(times, f, h) + discrepancy(times, h, g)
+        assert (there <= around * (1 + 1e-9) + 1e-12).all()
 
 
-@pytest.mark.parametrize("kind", [kind for kind in CONTINUOUS if kind not in NO_TRIANGLE])
-def test_it_keeps_to_the_triangle(kind):
-    times, f, g = random_windows()
-    _, h, _ = random_windows(seed=1)
-    discrepancy = make(kind)
-    around = discrepancy(times, f, h) + discrepancy(times, h, g)
-    assert (discrepancy(times, f, g) <= around * (1 + 1e-12)).all()
+@continuous_kinds
+@pytest.mark.parametrize("irregularly", [False, True], ids=["regular", "irregular"])
+def test_a_planted_pattern_is_found(kind, irregularly):
+    """Where it is, with a discrepancy of 0, on knots of the path."""
+    transform = transform_with(kind, lengths=(2.4, 2.4, 2.4), search="grid")
+    rng = np.random.default_rng(8)
+    n_times = 31
+    times = 0.4 * np.arange(n_times) * np.ones((N_SHAPELETS, 1))
+    values = rng.normal(scale=3.0, size=(N_SHAPELETS, N_CHANNELS, n_times))
+    own = np.linspace(0.0, 2.4, N_KNOTS)
+    for k, shapelet in enumerate(transform.shapelets.values.detach().numpy()):
+        values[k, :, 9:16] = [np.interp(times[k, 9:16] - times[k, 9], own, row) for row in shapelet]
+    if irregularly:  # two more observations, so that the path does not change and its grid is finer
+        times = np.insert(times, [20, 25], [0.4 * 19.5, 0.4 * 24.3], axis=1)
+        between = [
+            np.interp(times[0], 0.4 * np.arange(n_times), row)
+            for row in values.reshape(-1, n_times)
+        ]
+        values = np.reshape(between, (N_SHAPELETS, N_CHANNELS, -1))
+        transform.search = "refined"
+    matches = transform(RaggedSeries.from_arrays(values, times))
+    # Sampled or not, a knot of a shapelet lies on a line of the path where knots and samples meet.
+    own_match = torch.arange(N_SHAPELETS)
+    assert (matches.discrepancy[own_match, own_match] < 1e-3).all()
+    found = matches.start[own_match, own_match]
+    torch.testing.assert_close(found, torch.full_like(found, 3.6), rtol=0, atol=1e-2)
 
 
 @every_kind

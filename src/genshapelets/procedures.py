@@ -122,7 +122,7 @@ class Procedure:
     def _lengths(self, length: float | tuple[float, float]) -> dict[str, Any]:
         """Range of initial lengths and bound from what the user gave: one fraction or two."""
         if isinstance(length, tuple):
-            return {"initial_length": length}
+            return {"initial_length": length, "max_length": max(self.max_length, length[1])}
         if self.length_is_bound:
             longest = min(length + 0.1, 1.0)
             return {"initial_length": (0.5 * longest, longest), "max_length": longest}

@@ -6,9 +6,11 @@ length alone, by where it begins and ends: its derivative is found forwards, wit
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
-from torch.func import jvp
+from torch.autograd import forward_ad
 
 from ..discrepancies import Discrepancy, LogSignatureDiscrepancy
 from ..offsets import Offsets
@@ -76,7 +78,7 @@ def window_coordinates(
     inside = knots.gather(1, row.flatten(1).clamp(max=knots.shape[1] - 1)).reshape(row.shape)
     times = torch.cat([since, torch.where(row < after, inside, until), until], dim=-1)
     ends = torch.cat([since, until], dim=-1)
-    speed = jvp(lambda t: sample_paths(paths, t), (ends,), (torch.ones_like(ends),))[1]
+    _, speed = _with_rate(lambda t: sample_paths(paths, t), (ends, torch.ones_like(ends)))
     letters = discrepancy.letters(times - since, sample_paths(paths, times))
     speed = discrepancy.letters(torch.ones_like(ends), speed)
     moved = torch.stack([-slope, 1 + slope], dim=-1)[..., None]
@@ -99,11 +101,22 @@ def _coordinates_and_rate(increments: Tensor, moved: Tensor, words: Words) -> tu
         from_right = level[:, :, None] * right[:, None]
         rates.append(from_left.flatten(1) + from_right.flatten(1))
     at = words.places(0, words.depth)
-    state, rate = (
+    state, moving = (
         [*(level.T for level in x[:-1]), x[-1].index_select(1, at).T] for x in (levels, rates)
     )
-    found, rate = jvp(lambda *z: log_coordinates(list(z), words), tuple(state), tuple(rate))[:2]
+    pairs = zip(state, moving, strict=True)
+    found, rate = _with_rate(lambda *z: log_coordinates(list(z), words), *pairs)
     return found.T, rate.T
+
+
+def _with_rate(
+    function: Callable[..., Tensor], *arguments: tuple[Tensor, Tensor]
+) -> tuple[Tensor, Tensor]:
+    """Value of a function of (value, rate) pairs, and its rate (forward differentiation)."""
+    with forward_ad.dual_level():
+        duals = [forward_ad.make_dual(*pair) for pair in arguments]
+        found, rate = forward_ad.unpack_dual(function(*duals))
+    return found, torch.zeros_like(found) if rate is None else rate
 
 
 def check_finite(discrepancy: LogSignatureDiscrepancy, values: Tensor, lengths: Tensor) -> None:

@@ -48,6 +48,8 @@ class SmoothInterpolation(Interpolation):
     scale_: list[float]
     pieces_: int
 
+    _told = False  # that there were too few observations somewhere: said once
+
     def __init__(self, tolerance: float, max_pieces: int) -> None:
         self.tolerance = positive(tolerance, "tolerance")
         if isinstance(max_pieces, bool) or not isinstance(max_pieces, int | np.integer):
@@ -161,7 +163,8 @@ class SmoothInterpolation(Interpolation):
     def _tell_of_lines(self, mesh: Mesh) -> None:
         n_seen = mesh.n_observed()
         few = (n_seen > 0) & (n_seen < self.least)
-        if few.any():
+        if few.any() and not self._told:
+            self._told = True
             warnings.warn(
                 f"{type(self).__name__} needs {self.least} observations of a channel in a series; "
                 f"there are fewer {few.sum()} times, in {few.any(axis=1).sum()} of {len(few)} "
