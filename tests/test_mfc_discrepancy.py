@@ -192,6 +192,20 @@ def test_the_search_by_frames_is_the_formula(search, metric, each, n_channels):
     np.testing.assert_array_equal(found.slope, np.where((found.start == room) & (room > 0), -1, 0))
 
 
+@pytest.mark.parametrize("search", ["auto", "grid"])
+@torch.no_grad()
+def test_a_path_shorter_than_a_frame(search):
+    times = STEP * np.arange(5)
+    paths = interpolate(RaggedSeries.from_arrays(noise(2, 1, 5).numpy(), times))
+    lengths = torch.tensor([0.7, 2.0, 30.0], dtype=torch.float64) * STEP
+    values = noise(3, 1, 9)
+    found = best_offsets(small(), paths, values, lengths, search=search)
+    stride = 4 if search == "auto" else 1
+    assert small().cepstrum.n_bins > 5 and found.backend == "frames"
+    want = by_formula(small(), paths, values, lengths, stride, 1)
+    np.testing.assert_allclose(found.start, want, atol=1e-12)
+
+
 @pytest.mark.parametrize("kind", ["refined", "irregular", "other step"])
 @torch.no_grad()
 def test_all_else_is_left_to_the_generic_search(kind):

@@ -8,7 +8,14 @@ import pytest
 import torch
 from scipy.signal import lfilter
 
-from genshapelets import MelFrequencyCepstrum, to_sound, write_wav
+from genshapelets import (
+    MelFrequencyCepstrum,
+    RaggedSeries,
+    ShapeletTransformer,
+    to_sound,
+    write_wav,
+)
+from genshapelets.explain import hear_shapelet
 from genshapelets.sound import _magnitudes, griffin_lim
 
 RATE, LENGTH = 16000, 0.3
@@ -183,3 +190,19 @@ def test_bad_waveforms_are_not_written(tmp_path, sound, rate, message):
     with pytest.raises(ValueError, match=message):
         write_wav(tmp_path / "x.wav", sound, rate)
     assert not (tmp_path / "x.wav").exists()
+
+
+@pytest.mark.parametrize("unit", ["seconds", "samples", "datetimes"])
+def test_a_shapelet_of_a_model_lasts_as_long_whatever_the_unit_of_time(unit):
+    seconds = np.arange(1600) / 16000
+    times = {
+        "seconds": seconds,
+        "samples": np.arange(1600),
+        "datetimes": np.datetime64(0, "ns") + (1e9 * seconds).astype("m8[ns]"),
+    }[unit]
+    sounds = np.stack([vowel(name, length=0.1) for name in ("a", "i", "a", "i")])
+    clips = RaggedSeries.from_arrays(sounds[:, None], times)
+    settings = {"preprocessing": "mfc", "n_shapelets": 1, "initial_length": 0.5, "random_state": 0}
+    model = ShapeletTransformer(**settings).fit(clips)
+    for X in (None, clips):
+        assert abs(len(hear_shapelet(model, 0, X)) - 800) <= 1

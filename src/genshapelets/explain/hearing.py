@@ -46,7 +46,7 @@ def hear_shapelet(
             'preprocessing="mfc".'
         )
     shapelet = place(shapelet, len(estimator.lengths_), "shapelet")
-    stretch, in_seconds = None, True
+    stretch, in_seconds = None, _fitted_on_seconds(estimator, cepstrum)
     if X is not None:
         waves = estimator._read(X, fitting=False)
         stretch = stretch_of(find_matches(estimator, X), waves, shapelet)
@@ -69,8 +69,15 @@ def sound_of(
     """Waveform of a shapelet, found from a stretch of sound on if one is given."""
     cepstrum = cepstrum_of(estimator)
     assert cepstrum is not None
-    length = float(estimator.lengths_[shapelet]) / (1.0 if in_seconds else cepstrum.sample_rate)
+    length = float(estimator.model_.transform.shapelets.lengths[shapelet])
+    length /= 1.0 if in_seconds else cepstrum.sample_rate
     return to_sound(estimator.shapelets_[shapelet], length, cepstrum, like=stretch)
+
+
+def _fitted_on_seconds(estimator: ShapeletEstimator, cepstrum: MelFrequencyCepstrum) -> bool:
+    """Whether times of training clips were seconds: else whole hops of samples lie between frames."""
+    n_hops = estimator.shortest_span_ / cepstrum.hop
+    return estimator.has_datetimes_ or n_hops != round(n_hops)
 
 
 def has_seconds(waves: RaggedSeries) -> bool:

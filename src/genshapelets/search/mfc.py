@@ -165,7 +165,7 @@ def _features(
     n_bins = discrepancy.cepstrum.n_bins
     if n_frames is None:
         n_frames = max(0, (len(samples) - n_bins) // stride + 1)
-    needed = (n_frames - 1) * stride + n_bins
+    needed = max(n_frames - 1, 0) * stride + n_bins
     samples = np.pad(samples, ((0, max(0, needed - len(samples))), (0, 0)), mode="edge")
     frames = np.lib.stride_tricks.sliding_window_view(samples, n_bins, axis=0)[::stride][:n_frames]
     parts = [np.empty((0, discrepancy.n_features))]
