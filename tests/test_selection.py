@@ -11,7 +11,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from genshapelets import (
     ClassicalDiscrepancy,
     Discrepancy,
+    DTWDiscrepancy,
     L2Discrepancy,
+    LogSignatureDiscrepancy,
+    MixedDiscrepancy,
     RaggedSeries,
     ShapeletClassifier,
     ShapeletRegressor,
@@ -455,6 +458,21 @@ def test_fewer_windows_than_shapelets():
         X, y
     )
     assert len(model.shapelets_) == 60
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+def test_each_of_several_discrepancies_chooses_its_share(by_name):
+    X, y = np.random.default_rng(0).normal(size=(8, 2, 20)), np.arange(8) % 2
+    discrepancy = {"l2": 0.5, "logsignature": 0.25, "dtw": 0.25}
+    if not by_name:
+        parts = [L2Discrepancy(2), LogSignatureDiscrepancy(2), DTWDiscrepancy(2)]
+        discrepancy = MixedDiscrepancy(parts, [2, 1, 1])
+    settings = {"n_shapelets": 4, "max_epochs": 1, "random_state": 0}
+    model = ShapeletClassifier(discrepancy=discrepancy, initial="search", **settings).fit(X, y)
+    found = model.model_.transform.discrepancy
+    kinds = ["L2Discrepancy", "LogSignatureDiscrepancy", "DTWDiscrepancy"]
+    assert [type(part).__name__ for part in found.parts] == kinds
+    assert found.counts == [2, 1, 1]
 
 
 def test_without_targets_nothing_can_be_chosen():

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from .cepstrum import MelFrequencyCepstrum
-from .discrepancies import ClassicalDiscrepancy, Discrepancy
+from .discrepancies import ClassicalDiscrepancy, Discrepancy, MixedDiscrepancy
 from .initial import kmeans_windows, random_windows
 from .kinds import Metric, kinds_of, make_discrepancy
 from .minimum import MINIMA, Minimum
@@ -233,6 +233,22 @@ def _searched(
     n_shapelets = procedure.n_shapelets
     some = _measure(procedure, paths, n_shapelets, random)
     some.check(n_shapelets, paths.n_channels)
+    if isinstance(some, MixedDiscrepancy):  # each part chooses as many as it measures
+        given = procedure.discrepancy
+        parts = list(given) if isinstance(given, dict) else list(some.parts)
+        found = [
+            _searched(
+                replace(procedure, discrepancy=part, n_shapelets=count),
+                paths, target, lengths, n_knots, random,
+            )
+            for part, count in zip(parts, some.counts, strict=True)
+        ]  # fmt: skip
+        each_values, each_lengths, measures = zip(*found, strict=True)
+        return (
+            np.concatenate(each_values),
+            np.concatenate(each_lengths),
+            MixedDiscrepancy(measures, some.counts),
+        )
     per_shapelet = CANDIDATES if has_fast_search(some) else SLOW_CANDIDATES
     candidates = draw_candidates(paths, lengths, per_shapelet * n_shapelets, target, random)
     if isinstance(procedure.discrepancy, Discrepancy):
@@ -243,8 +259,6 @@ def _searched(
         paths, target, measure, candidates, n_shapelets, n_knots, search=procedure.search
     )
     again = np.arange(n_shapelets) % len(chosen.index)  # if there are fewer windows than shapelets
-    # In the order of the candidates: those that one part of a mixed discrepancy measures are together.
-    again = again[np.argsort(chosen.index[again], kind="stable")]
     return (
         chosen.values[again],
         chosen.lengths[again],
