@@ -855,6 +855,30 @@ def test_bad_parameters(name):
             ({"discrepancy": kind, "search": search}, ValueError, "'auto' or 'grid' if the discr")
             for kind, search in (("classical", "exact"), (ClassicalDiscrepancy(), "refined"))
         ],
+        *[
+            (
+                {"discrepancy": kind, share: 0.5},
+                ValueError,
+                "None if no shapelets are compared by L2",
+            )
+            for kind in ("dtw", "logsignature", "classical", {"dtw": 1, "logsignature": 1})
+            for share in ("level_free", "scale_free")
+        ],
+        (
+            {"discrepancy": "classical", "metric": "full"},
+            ValueError,
+            "classical, which learns none",
+        ),
+        (
+            {"discrepancy": "classical", "interpolation": "constant"},
+            ValueError,
+            "'linear' if the discrepancy is classical",
+        ),
+        (
+            {"discrepancy": "mfc", "interpolation": "cubic"},
+            ValueError,
+            "'linear' if the discrepancy is 'mfc'",
+        ),
         ({"n_shapelet": 3}, TypeError, "n_shapelet"),
     ],
 )

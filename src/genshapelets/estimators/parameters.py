@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from ..discrepancies import Discrepancy
-from ..interpolation import INTERPOLATIONS, Interpolation
+from ..discrepancies import Discrepancy, L2Discrepancy
+from ..interpolation import INTERPOLATIONS, Constant, Interpolation, Linear, make_interpolation
 from ..kinds import DISCREPANCIES, kinds_of
 from ..minimum import MINIMA, Minimum
 from ..preprocessing import Preprocessing
@@ -118,6 +118,18 @@ def check_parameters(estimator: Any) -> None:
     counts_samples = any(kind.of.counts_samples for kind in kinds)
     if counts_samples and len(kinds) > 1:
         refuse("discrepancy", "without 'classical' if there are several: it counts samples")
+    if counts_samples and isinstance(make_interpolation(estimator.interpolation), Constant):
+        refuse(
+            "interpolation",
+            "'linear' if the discrepancy is classical: it compares samples, whatever lies between "
+            "them. For jumps in continuous time use discrepancy='l2'",
+        )
+    by_name = not isinstance(discrepancy, Discrepancy)
+    is_straight = isinstance(make_interpolation(estimator.interpolation), Linear)
+    if by_name and any(kind.needs_samples for kind in kinds) and not is_straight:
+        refuse(
+            "interpolation", "'linear' if the discrepancy is 'mfc': sound is sampled finely enough"
+        )
     if counts_samples and estimator.search not in ("auto", "grid"):
         refuse("search", "'auto' or 'grid' if the discrepancy is classical: it counts samples")
     if estimator.scale_free and estimator.search == "exact":
@@ -131,6 +143,12 @@ def check_parameters(estimator: Any) -> None:
                 refuse(
                     parameter, f"{usual!r} if a discrepancy is given, which has its own settings"
                 )
+    elif not any(kind.of is L2Discrepancy for kind in kinds):
+        for parameter in ("level_free", "scale_free"):
+            if getattr(estimator, parameter):
+                refuse(parameter, "None if no shapelets are compared by L2: it is for those")
+    if counts_samples and estimator.metric == "full":
+        refuse("metric", "'diagonal' or 'none' if the discrepancy is classical, which learns none")
 
 
 def _listed(names: Iterable[str]) -> str:
