@@ -22,6 +22,7 @@ from genshapelets import (
     GeneralisedShapeletTransform,
     L2Discrepancy,
     RaggedSeries,
+    ShapeletClassifier,
     interpolate,
 )
 from genshapelets.datasets import planted_pattern
@@ -661,6 +662,17 @@ def test_too_few_observations_are_joined_by_lines_and_it_is_said_once(name, leas
         np.testing.assert_allclose(
             paths.evaluate(t)[i, channel], lines.evaluate(t)[i, channel], rtol=1e-10
         )
+
+
+@pytest.mark.filterwarnings("default:.* needs . observations")
+def test_an_estimator_says_once_that_observations_are_too_few(monkeypatch):
+    X, y = np.random.default_rng(0).normal(size=(8, 2, 12)), np.arange(8) % 2
+    X[3, 1, 2:] = X[6, 0, 2:] = NAN
+    monkeypatch.setattr("genshapelets.estimators.base.CHUNK", 4)
+    with pytest.warns(UserWarning, match="needs 3 observations") as told:
+        model = ShapeletClassifier(interpolation="cubic", n_shapelets=2, max_epochs=1).fit(X, y)
+        model.predict(np.concatenate([X, X[6:]]))
+    assert len([one for one in told if "observations" in str(one.message)]) == 1
 
 
 @each
