@@ -14,11 +14,18 @@ import numpy as np
 import pytest
 from torch import nn
 
-from genshapelets import GeneralisedShapeletTransform, L2Discrepancy, RaggedSeries
+from genshapelets import (
+    GeneralisedShapeletTransform,
+    L2Discrepancy,
+    LogSignatureDiscrepancy,
+    MixedDiscrepancy,
+    RaggedSeries,
+)
 from genshapelets.explain import (
     Explanation,
     ModelExplanation,
     ShapeletMatches,
+    plot_area,
     plot_channels,
     plot_classes,
     plot_contributions,
@@ -87,8 +94,13 @@ def series_and_shapelets(n_channels, *, dates):
     return series, 70.0 + 10.0 * np.array(shapelets)
 
 
-def made_up(n_channels=2, *, dates=False, level_free=False, scale_free=False, regression=False):
-    """What a model might have learnt; matches and weights are given rather than found."""
+def made_up(
+    n_channels=2, *, dates=False, level_free=False, scale_free=False, areas=0, regression=False
+):
+    """What a model might have learnt; matches and weights are given rather than found.
+
+    The first `areas` shapelets are compared by log-signature.
+    """
     series, shapelets = series_and_shapelets(n_channels, dates=dates)
     n, k = np.arange(len(LABEL))[:, None], np.arange(len(LENGTHS))
     unit = 600.0 if dates else 1.0
@@ -98,6 +110,11 @@ def made_up(n_channels=2, *, dates=False, level_free=False, scale_free=False, re
     fit = 0.3 + 0.8 * (LABEL[:, None] != k) + 0.07 * ((2 * n + 3 * k) % 5)
     share = 0.8 ** np.arange(n_channels) * np.array([0.3, 1.0])[np.arange(n_channels) % 2]
     metric = np.array([np.roll(share, j) for j in k]) / share.sum()
+    measure = L2Discrepancy(n_channels, "none", level_free=level_free, scale_free=scale_free)
+    if areas:
+        measure = MixedDiscrepancy(
+            [LogSignatureDiscrepancy(n_channels), measure], [areas, len(k) - areas]
+        )
     matches = ShapeletMatches(
         series=series,
         start=series.to_user_time(offset),
@@ -108,7 +125,8 @@ def made_up(n_channels=2, *, dates=False, level_free=False, scale_free=False, re
         if scale_free
         else shapelets - (15.0 if level_free else 0.0),
         lengths=series.to_user_time(length) - origin,
-        level_free=np.full(len(LENGTHS), level_free or scale_free),
+        kinds=tuple(measure.titles(len(LENGTHS))),
+        level_free=np.full(len(LENGTHS), level_free or scale_free) | (k < areas),
         scale_free=np.full(len(LENGTHS), scale_free),
         metric=metric,
         channel_names=series.channel_names or tuple(f"channel {d}" for d in range(n_channels)),
@@ -120,9 +138,7 @@ def made_up(n_channels=2, *, dates=False, level_free=False, scale_free=False, re
             GeneralisedShapeletTransform.from_shapelets(
                 (shapelets - 70.0) / 10.0,
                 length,
-                discrepancy=L2Discrepancy(
-                    n_channels, "none", level_free=level_free, scale_free=scale_free
-                ),
+                discrepancy=measure,
             ),
             nn.Identity(),
             np.full(n_channels, 70.0),
@@ -174,10 +190,13 @@ DRAWN = {
     "channels": lambda: plot_channels(made_up(7), 2),
     "channels-dates": lambda: plot_channels(made_up(dates=True), 0),
     "curve": lambda: plot_curve(made_up(), 2),
+    "area": lambda: plot_area(made_up(areas=4), 2),
+    "area-time-dates": lambda: plot_area(made_up(1, areas=4, dates=True), 2),
     "heat-maps": lambda: plot_heat_maps(made_up(24), 2),
     "heat-maps-dates": lambda: plot_heat_maps(made_up(7, dates=True), 0),
     "classes": lambda: plot_classes(made_up()),
     "classes-plane": lambda: plot_classes(made_up(), plane=True),
+    "classes-kinds": lambda: plot_classes(made_up(areas=2)),
     "metric": lambda: plot_metric(made_up(7)),
     "metric-many": lambda: plot_metric(made_up(24), shapelet=1),
     "spectrum": lambda: plot_spectrum(made_up(7)),

@@ -14,6 +14,7 @@ from .plot_models import (
     plot_spectrum,
 )
 from .plot_shapelets import (
+    plot_area,
     plot_channels,
     plot_classes,
     plot_curve,
@@ -35,6 +36,7 @@ __all__ = [
     "hear_shapelet",
     "interpretability",
     "measure",
+    "plot_area",
     "plot_channels",
     "plot_classes",
     "plot_contributions",

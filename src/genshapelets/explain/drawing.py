@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .kinds import PLAIN
 from .matches import ShapeletMatches
 
 # Okabe and Ito's colours, which everybody can tell apart. In black and white a shapelet is the thick
@@ -16,6 +17,7 @@ SHAPELET = "#0072B2"  # blue
 SEGMENT = "#D55E00"  # vermilion
 AGAINST = "#E69F00"  # orange
 SERIES = "#767676"
+POSITIVE, NEGATIVE = "#56B4E9", "#E69F00"  # areas; the negative ones are hatched, too
 WINDOW = "#FCF8D0"  # pale yellow, behind everything
 WINDOWS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 STYLES = ("-", "--", "-.", ":")
@@ -112,12 +114,18 @@ def said(value: Any, width: int = 32) -> str:
     return text.replace("$", r"\$")
 
 
-def name_of(matches: ShapeletMatches, shapelet: int) -> str:
-    """Number of a shapelet, and whether it is drawn at a level, or a scale, that is not its own."""
-    free = "level-free " if matches.level_free[shapelet] else ""
+def kind_of(matches: ShapeletMatches, shapelet: int) -> str:
+    """What is to be said of how a shapelet is compared; nothing if it is by plain L2."""
+    if matches.kinds[shapelet] != PLAIN:
+        return matches.kinds[shapelet]
     if matches.scale_free[shapelet]:
-        free = "scale-free "
-    return f"{free}shapelet {shapelet}"
+        return "scale-free"
+    return "level-free" if matches.level_free[shapelet] else ""
+
+
+def name_of(matches: ShapeletMatches, shapelet: int) -> str:
+    """Number of a shapelet and its kind, such as "log-signature shapelet 3"."""
+    return f"{said(kind_of(matches, shapelet))} shapelet {shapelet}".lstrip()
 
 
 def title_of(found: Any, shapelet: int, series: int) -> str:

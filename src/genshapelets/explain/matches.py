@@ -58,6 +58,8 @@ class ShapeletMatches:
     lengths : (shapelets,) array
         In the unit of the times; timedelta64 if they are datetimes. For the classical
         discrepancy: what this number of samples spans in these series.
+    kinds : tuple of str
+        By which discrepancy each shapelet is compared, such as "L2" or "log-signature".
     level_free : (shapelets,) bool array
         Which shapelets see only the shape of a window, not its level.
     scale_free : (shapelets,) bool array
@@ -78,6 +80,7 @@ class ShapeletMatches:
     features: Array
     shapelets: Array
     lengths: NDArray[Any]
+    kinds: tuple[str, ...]
     level_free: NDArray[np.bool_]
     scale_free: NDArray[np.bool_]
     metric: Array
@@ -228,6 +231,7 @@ def find_matches(estimator: ShapeletEstimator, X: Any) -> ShapeletMatches:
         features=model.features(discrepancy).cpu().numpy(),
         shapelets=estimator.shapelets_,
         lengths=lengths,
+        kinds=tuple(measure.titles(n_shapelets)),
         level_free=measure.ignores_level(n_shapelets).cpu().numpy().copy(),
         scale_free=measure.ignores_scale(n_shapelets).cpu().numpy().copy(),
         metric=_metric(measure, series.n_channels),

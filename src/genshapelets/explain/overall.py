@@ -104,6 +104,7 @@ class ModelExplanation:
             "weight": self.weight[answer, k],
             "effect": self.effect[answer, k],
             "length": self.lengths[k],
+            "kind": np.array(self.matches.kinds)[k],
             "level_free": self.matches.level_free[k],
             "scale_free": self.matches.scale_free[k],
             "nearest_series": self.matches.names[self.nearest[k]],

@@ -16,6 +16,7 @@ from .drawing import (
     draw_series,
     in_numbers,
     matches_of,
+    name_of,
     new_axes,
     said,
     set_title,
@@ -143,7 +144,8 @@ def plot_contributions(
     parts = explanation.contributions(series)[column]
     order = explanation.top(series, top, column)
     alike = explanation.alike[series]
-    names = [f"{'like' if alike[k] else 'unlike'} shapelet {k}" for k in order]
+    found = explanation.matches
+    names = [f"{'like' if alike[k] else 'unlike'} {name_of(found, int(k))}" for k in order]
     sizes = parts[order].tolist()
     n_others = len(parts) - len(order)
     if n_others:
@@ -236,7 +238,7 @@ def plot_series(
         ax.axvspan(window.times[0], window.times[-1], color=colour, alpha=0.08, lw=0)
         ax.plot(
             window.times, window.shapelet[channel], style, color=colour, lw=2.5, alpha=strength,
-            label=f"shapelet {k} contributes {parts[k]:+.2f}",
+            label=f"{name_of(matches, int(k))} contributes {parts[k]:+.2f}",
         )  # fmt: skip
     predicted = explanation.predicted[series]
     answer = f"{predicted:.4g}" if explanation.classes is None else said(predicted)
@@ -262,4 +264,4 @@ def _metric(learnt: ModelExplanation, shapelet: int | None) -> tuple[Any, str]:
         )
     if shapelet is None:
         return learnt.channel_importance, "the model"
-    return learnt.matches.metric_of(shapelet), f"shapelet {shapelet}"
+    return learnt.matches.metric_of(shapelet), name_of(learnt.matches, shapelet)

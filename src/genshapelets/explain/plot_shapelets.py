@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .areas import Axes, in_plane, loops, said_areas, senses, signed_area
 from .drawing import (
+    NEGATIVE,
+    POSITIVE,
     SEGMENT,
     SERIES,
     SHAPELET,
@@ -24,6 +27,7 @@ from .drawing import (
     title_of,
     wrapped,
 )
+from .kinds import LOG_SIGNATURE
 from .matches import ShapeletMatches
 from .overall import ModelExplanation, Order
 
@@ -41,7 +45,8 @@ def plot_shapelet(
     """Draw one channel of a shapelet, against time, over the segment that it matches.
 
     Dots are values that were observed, straight lines join them where others are missing. A
-    level-free shapelet is drawn at the level of the segment, a scale-free one at its scale, too.
+    level-free shapelet is drawn at the level of the segment, a scale-free one at its scale, too; a
+    log-signature one, of which `plot_area` shows more, starts where the segment does.
 
     Parameters
     ----------
@@ -180,6 +185,74 @@ def plot_curve(
     return ax
 
 
+def plot_area(
+    found: Any,
+    shapelet: int,
+    *,
+    channels: Axes | None = None,
+    series: int | None = None,
+    ax: Any = None,
+) -> Any:
+    r"""Draw a shapelet in the plane with its signed area, as a log-signature sees it.
+
+    .. math:: A = \tfrac{1}{2} \int (x - x_0) \, dy - (y - y_0) \, dx
+
+    is the area between a curve and its chord, in the units of the data: positive where the curve is run
+    round against the clock, negative clockwise (hatched). Shapelet and segment are moved to start at the
+    same point, as their levels do not count. Arrows show the direction.
+
+    Parameters
+    ----------
+    found, shapelet, series, ax
+        As for `plot_shapelet`.
+    channels : (across, up), optional
+        None across is time. Default: the two channels that say most; of a series of one channel, time
+        and this one.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from genshapelets import ShapeletTransformer
+    >>> from genshapelets.explain import find_matches, plot_area
+    >>> X = np.random.default_rng(0).normal(size=(6, 3, 30))
+    >>> model = ShapeletTransformer(n_shapelets=2, discrepancy="logsignature", random_state=0).fit(
+    ...     X
+    ... )
+    >>> plot_area(find_matches(model, X), 1, channels=(0, 2)).get_ylabel()
+    'channel 2, from the start'
+    """
+    matches = matches_of(found)
+    n = matches.series_of(shapelet, series)
+    curves = in_plane(matches, shapelet, n, channels)
+    ax = new_axes(ax, figsize=(4.4, 4.2))
+    for loop in loops(*curves.shapelet):
+        against = signed_area(*loop.T) < 0
+        ax.fill(
+            *loop.T, fc=NEGATIVE if against else POSITIVE, hatch="////" if against else None,
+            ec="white", lw=0, alpha=0.45, label=senses(curves.axes)[against],
+        )  # fmt: skip
+    for values, colour, width, style, name in (
+        (curves.segment, SEGMENT, 2.0, "--", "its segment"),
+        (curves.shapelet, SHAPELET, 3.0, "-", "shapelet"),
+    ):
+        x, y = values
+        ax.plot(x[[0, -1]], y[[0, -1]], ":", color=colour, lw=1.2)
+        ax.plot(x, y, style, color=colour, lw=width, label=name)
+        _mark_direction(ax, x, y, colour)
+    ax.plot(0.0, 0.0, "o", color=SHAPELET, ms=7, mfc="white", mew=2, label="start")
+    if curves.same_scale:
+        ax.set_aspect("equal", adjustable="datalim")
+    set_title(ax, f"{title_of(found, shapelet, n)}\n{said_areas(curves)}")
+    add_legend(ax, handles=list(_legend(ax).values()), labels=list(_legend(ax)))
+    ax.set_xlabel(f"{said(curves.names[0])}, from the start")
+    ax.set_ylabel(f"{said(curves.names[1])}, from the start")
+    return ax
+
+
 def plot_heat_maps(
     found: Any, shapelet: int, *, series: int | None = None, axes: Any = None
 ) -> Any:
@@ -245,6 +318,8 @@ def plot_classes(
 ) -> Any:
     """Draw for each class the shapelet that speaks most for it, over its most similar series.
 
+    A log-signature shapelet is drawn with its area, `plot_area`.
+
     Parameters
     ----------
     learnt : ModelExplanation
@@ -252,8 +327,8 @@ def plot_classes(
     rank : int
         1 for the top shapelet, 2 for the next, ….
     plane : bool
-        Whether to draw the first two channels as a curve in the plane, `plot_curve`, rather than the
-        channel that says most against time, `plot_shapelet`.
+        Whether to draw other shapelets' first two channels as a curve in the plane, `plot_curve`,
+        rather than the channel that says most against time, `plot_shapelet`.
     axes : array of matplotlib Axes, optional
         One for each class.
 
@@ -265,12 +340,16 @@ def plot_classes(
         raise ValueError(f"rank must be from 1 to {learnt.matches.n_shapelets}; got {rank}.")
     names = ["y"] if learnt.classes is None else learnt.classes.tolist()
     own = axes is None
-    axes = grid_of_axes(axes, len(names), 5, (2.6, 2.8) if plane else (3.2, 2.4))
-    for ax, name, order in zip(axes, names, learnt.ranking(by), strict=True):
-        k = int(order[rank - 1])
-        (plot_curve if plane else plot_shapelet)(learnt, k, ax=ax)
-        first, _, second = title_of(learnt, k, int(learnt.nearest[k])).partition(" over ")
-        set_title(ax, f"{said(name, 18)}: {first}\nover {second}", "small")
+    top = learnt.ranking(by)[:, rank - 1].tolist()
+    areas = [learnt.matches.kinds[k] == LOG_SIGNATURE for k in top]
+    size = (3.2, 3.4) if any(areas) else (2.6, 2.8) if plane else (3.2, 2.4)
+    axes = grid_of_axes(axes, len(names), 5, size)
+    for ax, name, k, has_area in zip(axes, names, top, areas, strict=True):
+        n = int(learnt.nearest[k])
+        (plot_area if has_area else plot_curve if plane else plot_shapelet)(learnt, k, ax=ax)
+        first, _, second = title_of(learnt, k, n).partition(" over ")
+        area = f"\n{said_areas(in_plane(learnt.matches, k, n))}" if has_area else ""
+        set_title(ax, f"{said(name, 18)}: {first}\nover {second}{area}", "small")
         ax.get_legend().remove()
     _finish(axes, own)
     return axes
@@ -278,11 +357,12 @@ def plot_classes(
 
 def _finish(axes: Any, own: bool, title: str = "") -> None:
     """One legend and title for a figure of ours; those of the user are left as they are."""
-    handles, names = axes[0].get_legend_handles_labels()
     if own:
         figure = axes[0].figure
-        place = {"loc": "outside lower center", "ncols": len(names), "frameon": False}
-        legend = figure.legend(handles, names, **place)
+        entries = {name: handle for ax in axes for name, handle in _legend(ax).items()}
+        columns = min(len(entries), max(int(figure.get_figwidth() / 1.7), 2))
+        place = {"loc": "outside lower center", "ncols": columns, "frameon": False}
+        legend = figure.legend(list(entries.values()), list(entries), **place)
         if title:
             figure.suptitle(wrapped(title, figure.get_figwidth()), fontsize="medium")
     else:
@@ -290,6 +370,12 @@ def _finish(axes: Any, own: bool, title: str = "") -> None:
         legend = axes[0].get_legend()
     for handle in legend.legend_handles:
         handle.set_alpha(1.0)  # the first channel may be pale
+
+
+def _legend(ax: Any) -> dict[str, Any]:
+    """What there is to be explained, each name once."""
+    handles, names = ax.get_legend_handles_labels()
+    return dict(zip(names, handles, strict=True))
 
 
 def _mark_direction(ax: Any, x: NDArray[Any], y: NDArray[Any], colour: str) -> None:
