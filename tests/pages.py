@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from genshapelets import RaggedSeries, ShapeletClassifier, ShapeletRegressor
+from genshapelets import MelFrequencyCepstrum, RaggedSeries, ShapeletClassifier, ShapeletRegressor
 from genshapelets.explain.report.page import render
 
 QUICK = {"n_shapelets": 12, "max_epochs": 6, "random_state": 0, "n_jobs": 1}
@@ -87,6 +87,26 @@ def scale_free():
     model = ShapeletClassifier(**QUICK, level_free=0.3, scale_free=0.5)
     series = RaggedSeries.from_arrays(X)
     return model.fit(series, y), series, y
+
+
+def mixed(n_channels=2):
+    """A classifier with shapelets of several kinds."""
+    X, codes = waves(n_channels=n_channels)
+    names = ["pulse", "breath", "skin", "light"][:n_channels]
+    series = RaggedSeries.from_arrays(X, channel_names=names)
+    y = np.array(["left", "middle", "right"])[codes]
+    kinds = {"l2": 1, "logsignature": 1, "dtw": 1}
+    model = ShapeletClassifier(**QUICK | {"max_epochs": 20}, discrepancy=kinds)
+    return model.fit(series, y), series, y
+
+
+def heard():
+    """A classifier of the waveforms of `spoken` that compares their cepstra."""
+    _, series, y, _ = spoken()
+    mfc = MelFrequencyCepstrum(
+        sample_rate=8000, window=100, hop=25, n_bins=100, n_mels=20, n_coefficients=12
+    )
+    return ShapeletClassifier(**QUICK | {"n_shapelets": 6}, preprocessing=mfc).fit(series, y), series, y
 
 
 def contents_of(page):

@@ -58,12 +58,15 @@ def in_plane(
         name = matches.channel_names[across]
         same_scale = bool(0.25 <= matches.scale[across] / matches.scale[up] <= 4.0)
 
-    def moved(values: Array) -> Array:
-        curve = np.array([since if across is None else values[across], values[up]])
+    def moved(values: Array, times: Array) -> Array:
+        at = [np.interp(times, since, values[d]) for d in axes if d is not None]
+        curve = np.array(at if len(at) == 2 else [times, *at])
         return curve - curve[:, :1]
 
     names = (name, matches.channel_names[up])
-    return InPlane(axes, names, moved(window.shapelet), moved(window.path), same_scale)
+    knots = np.linspace(0.0, since[-1], matches.shapelets.shape[2])  # its corners are enough
+    own, its = moved(window.shapelet, knots), moved(window.path, since)
+    return InPlane(axes, names, own, its, same_scale)
 
 
 def senses(axes: Axes) -> tuple[str, str]:
@@ -80,8 +83,8 @@ def said_areas(curves: InPlane) -> str:
 
 
 def _said(curve: Array, axes: Axes) -> str:
-    area, most = signed_area(*curve), sum(abs(signed_area(*loop.T)) for loop in loops(*curve))
-    if abs(area) <= TINY * most:
+    area = signed_area(*curve)
+    if abs(area) <= TINY * np.ptp(curve, axis=1).prod():
         return "0"  # as much on one side as on the other
     return f"{abs(area):.4g} {senses(axes)[int(area < 0)]}"
 

@@ -7,13 +7,19 @@ from typing import Any
 import numpy as np
 
 from ...paths import Array, Index
+from ..areas import in_plane, loops, senses, signed_area
+from ..drawing import kind_of
+from ..hearing import cepstrum_of
+from ..kinds import LOG_SIGNATURE
 from ..local import Explanation
-from ..matches import ShapeletMatches
+from ..matches import ShapeletMatches, Window
 from ..overall import ModelExplanation
-from .numbers import pack, pack_curve, resampled, said_length, short
+from .numbers import pack, pack_curve, resampled, said, said_length, short
 
 FEW_CHANNELS = 6  # that are drawn; of more, those that say most
 POINTS, KNOTS = 48, 40  # of a curve on a card, and of a shapelet
+MOST_LOOPS = 12  # of an area, the largest
+REACH = 3.0  # of a heat map's colours, in standard deviations
 CLOSEST = 8  # series
 FEW_CLASSES, EACH_WAY = 12, 3  # of more, those that a shapelet speaks most for and against
 BINS = 20
@@ -26,7 +32,7 @@ def card(
     shown: Index,
     weight: float,
 ) -> dict[str, Any]:
-    """All that a card shows. A picture, or a sound, of the shapelet would be one more entry.
+    """All that a card shows. A sound of the shapelet is elsewhere: see `sounds`.
 
     Parameters
     ----------
@@ -40,6 +46,7 @@ def card(
     """
     found = explanation.matches
     n = int(found.nearest[shapelet])
+    hears = cepstrum_of(explanation.estimator) is not None
     alike = explanation.alike[:, shapelet]
     usual_span = float(np.median(found.series.spans))
     looked = found.metric_of(shapelet)
@@ -52,6 +59,8 @@ def card(
         "length": said_length(float(found._length[shapelet]), found.series.time_origin is not None),
         "duration": short(found._length[shapelet], 9),
         "share": short(found._length[shapelet] / usual_span) if usual_span else None,
+        "kind": said(found.kinds[shapelet]),
+        "tag": said(kind_of(found, shapelet)),
         "levelFree": bool(found.level_free[shapelet]),
         "scaleFree": bool(found.scale_free[shapelet]),
         "alike": int(alike.sum()),
@@ -60,7 +69,9 @@ def card(
         "mostly": short(np.quantile(where, [0.25, 0.75]), 3) if len(where) else None,
         "nearest": n,
         "window": _share_of_picture(found, shapelet, n, times),
-        "curves": _curves(found, shapelet, n, times, strength),
+        "curves": [] if hears else _curves(found, shapelet, n, times, strength),
+        "map": _map(found, shapelet, n) if hears else None,
+        "area": _area(found, shapelet, n) if found.kinds[shapelet] == LOG_SIGNATURE else None,
         "strength": short(strength[shown], 3),
         "shape": [pack(row) for row in resampled(found.shapelets[shapelet][shown], KNOTS)],
         "closest": [
@@ -107,8 +118,8 @@ def _curves(
     """The channels that say most: the series around the window, and the shapelet in it."""
     path = found.path_at(series, times)
     places = (times - times[0]) / max(float(times[-1] - times[0]), 1e-300)
-    window = found.window(shapelet, series).shapelet[:, :1] - found.shapelets[shapelet][:, :1]
-    drawn = resampled(found.shapelets[shapelet] + window, KNOTS)
+    window = found.window(shapelet, series)
+    drawn = _evenly(window, window.shapelet, min(found.shapelets.shape[2], KNOTS))
     looked = found.metric_of(shapelet)
     observed = ~np.isnan(found.series[series].values).all(axis=1)
     return [
@@ -122,6 +133,52 @@ def _curves(
         }
         for d in np.sort(found.channels(shapelet, FEW_CHANNELS))
     ]
+
+
+def _area(found: ShapeletMatches, shapelet: int, series: int) -> dict[str, Any]:
+    """A shapelet and its segment in the plane, and the loops that they enclose with their signs."""
+    curves = in_plane(found, shapelet, series)
+    shape, segment = (resampled(curve, 2 * POINTS) for curve in (curves.shapelet, curves.segment))
+    sized = [(signed_area(*loop.T), loop) for loop in loops(*shape)]
+    sized.sort(key=lambda one: -abs(one[0]))
+    return {
+        "channels": curves.axes,
+        "names": [said(name) for name in curves.names],
+        "sameScale": curves.same_scale,
+        "shape": [pack(row) for row in shape],
+        "segment": [pack(row) for row in segment],
+        "areas": short([signed_area(*curves.shapelet), signed_area(*curves.segment)], 4),
+        "senses": senses(curves.axes),
+        "loops": [
+            [1 if size > 0 else -1, [pack(row) for row in loop.T]]
+            for size, loop in sized[:MOST_LOOPS]
+        ],
+    }
+
+
+def _map(found: ShapeletMatches, shapelet: int, series: int) -> dict[str, Any]:
+    """All channels of a shapelet and of its segment, in standard deviations, for heat maps."""
+    window = found.window(shapelet, series)
+    centre, scale = found.centre[:, None], found.scale[:, None]
+
+    def coloured(values: Array) -> list[Any]:
+        return pack(
+            np.clip((_evenly(window, values, KNOTS) - centre) / scale, -REACH, REACH).ravel()
+        )
+
+    return {
+        "columns": KNOTS,
+        "reach": REACH,
+        "shape": coloured(window.shapelet),
+        "segment": coloured(window.path),
+    }
+
+
+def _evenly(window: Window, values: Array, count: int) -> Array:
+    """Values (channels, count) at evenly spaced times of a window."""
+    since = window.times - window.times[0]
+    places = since / since[-1] if len(since) > 1 else np.zeros(1)
+    return np.array([np.interp(np.linspace(0, 1, count), places, row) for row in values])
 
 
 def _times_around(found: ShapeletMatches, shapelet: int, series: int) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from ...estimators.base import ShapeletEstimator
 from ...paths import Array
 from ...series import RaggedSeries
+from ..kinds import MEANING
 from .numbers import said, said_length, short
 
 MANY_CHANNELS = 40  # more are not all listed
@@ -59,13 +61,14 @@ def about_channels(
 
 
 def about_model(estimator: ShapeletEstimator) -> dict[str, Any]:
-    """Its parameters, and how training went."""
+    """Its parameters, kinds of shapelets, and how training went."""
     history = getattr(estimator, "history_", {})
     n_epochs = max(map(len, history.values()), default=0)
     drawn = np.unique(np.linspace(0, n_epochs - 1, MANY_EPOCHS).round().astype(int))
     return {
         "estimator": type(estimator).__name__,
         "log": estimator.model_.log,
+        "kinds": _kinds(estimator),
         "parameters": [
             [name, said(value, 1000)]
             for name, value in sorted(estimator.get_params(deep=False).items())
@@ -78,6 +81,13 @@ def about_model(estimator: ShapeletEstimator) -> dict[str, Any]:
             if n_epochs
         },
     }
+
+
+def _kinds(estimator: ShapeletEstimator) -> list[list[Any]]:
+    """By which discrepancies how many shapelets are compared, and what these look at."""
+    transform = estimator.model_.transform
+    titles = Counter(transform.discrepancy.titles(transform.shapelets.n_shapelets))
+    return [[said(title), count, MEANING.get(title)] for title, count in titles.items()]
 
 
 def _spread(values: NDArray[Any]) -> NDArray[Any]:

@@ -17,6 +17,7 @@ SCRIPTS = (
     "dom",
     "words",
     "drawings",
+    "kinds",
     "charts",
     "overview",
     "about",

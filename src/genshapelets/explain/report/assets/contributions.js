@@ -40,6 +40,7 @@ function contributions() {
         el(
           "span",
           { class: "soft" },
+          cardOf.get(k).tag ? `${cardOf.get(k).tag}: ` : "",
           `${number(near)} × the usual distance, at ${saySpan(one, from, to)}`,
         ),
       ),

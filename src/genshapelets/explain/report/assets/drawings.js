@@ -54,15 +54,12 @@ function overlay(path, shape, window, width, height, description, strength) {
 // Two channels as curves in the plane; a ring marks the start of a shapelet, arrows its direction.
 // A unit is as long across as up, unless one channel varies much more than the other.
 function plane(path, shapes, width, description) {
-  const [left, right] = range(path[0], ...shapes.map((shape) => shape.curve[0]));
-  const [low, high] = range(path[1], ...shapes.map((shape) => shape.curve[1]));
-  const room = width - 24;
-  let units = [room / (right - left), (0.8 * room) / (high - low)];
-  if (contents.sameScale) units = units.fill(Math.min(units[0], (1.2 * room) / (high - low)));
-  const height = Math.max(24 + (high - low) * units[1], 0.4 * width);
-  const across = (x) => width / 2 + (x - (left + right) / 2) * units[0];
-  const up = (y) => height / 2 - (y - (low + high) / 2) * units[1];
-  const picture = svg(
+  const { across, up, height } = fitted(
+    [path, ...shapes.map((shape) => shape.curve)],
+    width,
+    contents.sameScale,
+  );
+  return svg(
     "svg",
     {
       viewBox: `0 0 ${width} ${height.toFixed(0)}`,
@@ -71,20 +68,71 @@ function plane(path, shapes, width, description) {
       "aria-label": description,
     },
     svg("polyline", { class: "path", points: points(path[0].map(across), path[1].map(up)) }),
+    shapes.map(({ curve, style }) => drawn(curve[0].map(across), curve[1].map(up), style)),
   );
-  for (const { curve, style = "" } of shapes) {
-    const xs = curve[0].map(across),
-      ys = curve[1].map(up);
-    const group = svg(
-      "g",
-      { class: "drawn", style },
-      svg("polyline", { class: "shape", points: points(xs, ys) }),
-      svg("circle", { class: "start", cx: xs[0].toFixed(1), cy: ys[0].toFixed(1), r: 4 }),
-    );
-    for (const share of [0.35, 0.7, 1]) group.append(arrow(xs, ys, share) ?? "");
-    picture.append(group);
-  }
-  return picture;
+}
+// Where values are drawn, so that all curves fit.
+function fitted(curves, width, sameScale) {
+  const [left, right] = range(...curves.map(([xs]) => xs));
+  const [low, high] = range(...curves.map(([, ys]) => ys));
+  const room = width - 24;
+  let units = [room / (right - left), (0.8 * room) / (high - low)];
+  if (sameScale) units = units.fill(Math.min(units[0], (1.2 * room) / (high - low)));
+  const height = Math.max(24 + (high - low) * units[1], 0.4 * width);
+  return {
+    height,
+    across: (x) => width / 2 + (x - (left + right) / 2) * units[0],
+    up: (y) => height / 2 - (y - (low + high) / 2) * units[1],
+  };
+}
+function drawn(xs, ys, style = "") {
+  return svg(
+    "g",
+    { class: "drawn", style },
+    svg("polyline", { class: "shape", points: points(xs, ys) }),
+    svg("circle", { class: "start", cx: xs[0].toFixed(1), cy: ys[0].toFixed(1), r: 4 }),
+    [0.35, 0.7, 1].map((share) => arrow(xs, ys, share)),
+  );
+}
+
+// Curves that start at one point; loops that run against the clock, and others.
+function areaPicture({ shape, segment, loops, sameScale }, width, description) {
+  const [own, its] = [shape, segment].map((curve) => curve.map(values));
+  const { across, up, height } = fitted([own, its], width, sameScale);
+  const at = ([xs, ys]) => points(xs.map(across), ys.map(up));
+  const ends = ([xs, ys]) => [xs, ys].map((list) => [list[0], list[list.length - 1]]);
+  return svg(
+    "svg",
+    {
+      viewBox: `0 0 ${width} ${height.toFixed(0)}`,
+      class: "plane",
+      role: "img",
+      "aria-label": description,
+    },
+    loops.map(([sign, loop]) =>
+      svg("polygon", { class: sign > 0 ? "positive" : "negative", points: at(loop.map(values)) }),
+    ),
+    svg("polyline", { class: "chord", points: at(ends(own)) }),
+    svg("polyline", { class: "path segment", points: at(its) }),
+    drawn(own[0].map(across), own[1].map(up)),
+  );
+}
+
+// Matplotlib's cividis, whose lightness rises for everybody's eyes.
+const HEAT = "#00224e #123570 #3b496c #575d6d #707173 #8a8678 #a59c74 #c3b369 #e1cc55 #fee838".split(" ");
+const HEATS = HEAT.map((hue) => [1, 3, 5].map((i) => parseInt(hue.slice(i, i + 2), 16)));
+function heatMap(heights, rows, columns, reach, description) {
+  const node = el("canvas", { width: columns, height: rows, role: "img", "aria-label": description });
+  const pen = node.getContext("2d"),
+    image = pen.createImageData(columns, rows);
+  heights.forEach((height, i) => {
+    const place = ((height + reach) / (2 * reach)) * (HEATS.length - 1),
+      low = Math.min(Math.max(Math.floor(place), 0), HEATS.length - 2);
+    const hue = HEATS[low].map((part, j) => part + (place - low) * (HEATS[low + 1][j] - part));
+    image.data.set([...hue, 255], 4 * i);
+  });
+  pen.putImageData(image, 0, 0);
+  return node;
 }
 
 const axesOfPlane = () =>

@@ -179,7 +179,7 @@ function legend() {
     ...state.marked.map((k, i) => {
       const part = parts.find(([other]) => other === k)?.[1];
       const amount = part === undefined ? "" : ` (${signed(part, say)})`;
-      return el("span", {}, swatch(i), `shapelet ${k}${amount}`);
+      return el("span", {}, swatch(i), `${nameOf(cardOf.get(k))}${amount}`);
     }),
     state.marked.length
       ? ""

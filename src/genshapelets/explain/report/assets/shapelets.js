@@ -24,8 +24,10 @@ function looks() {
     el(
       "p",
       {},
-      "Each shapelet is drawn as a thick line over the series in which it is found best (thin line). The shaded part is where it was laid. ",
-      channelNames.length > 1
+      shapelets[0]?.map
+        ? "Each shapelet is a piece of sound, drawn as a heat map of its cepstrum beside the piece of a series that it is most similar to. "
+        : "Each shapelet is drawn as a thick line over the series in which it is found best (thin line). The shaded part is where it was laid. ",
+      channelNames.length > 1 && !shapelets[0]?.map
         ? "The percentage beside a channel says how much of the comparison is in that channel. Where a line is pale the channel hardly counts, and need not match. "
         : "",
       el("span", { class: "hint" }, "Choose one to see the series that come closest to it."),
@@ -37,6 +39,7 @@ function looks() {
           `What the shapelets speak for cannot be read off this model: ${contents.refusal} Single predictions are explained below all the same.`,
         )
       : null,
+    aboutKinds(),
     fewPlayers(),
     el("div", { class: "controls" }, sorts),
     grid,
@@ -74,6 +77,7 @@ function card(one) {
         { type: "button", class: "open", "aria-haspopup": "dialog", onclick: () => closest(one) },
         title,
       ),
+      tag(one),
     ),
     el("p", { class: "claim" }, claim(one)),
     pictures(one),
@@ -81,6 +85,7 @@ function card(one) {
     el(
       "p",
       { class: "soft" },
+      inWords(one),
       `${one.length} long, ${percent(one.share)} of a usual series`,
       unseen(one),
       `. It makes up ${percent(one.weight)} of all contributions.`,
@@ -90,7 +95,8 @@ function card(one) {
   );
 }
 
-function unseen({ levelFree, scaleFree }) {
+function unseen({ kind, levelFree, scaleFree }) {
+  if (kind !== PLAIN && meanings.get(kind)) return ""; // said already
   if (scaleFree) return "; its level and its scale do not count";
   return levelFree ? "; its level does not count" : "";
 }
@@ -149,7 +155,9 @@ function pictures(one) {
           );
     }),
   );
-  if (channelNames.length === 2) figure.append(inPlane(one));
+  if (one.map) figure.append(...mapsOf(one), keyOfMaps(one.map));
+  else if (one.area) figure.append(areaOf(one));
+  else if (channelNames.length === 2) figure.append(inPlane(one));
   const told = cases[one.nearest].label;
   figure.append(
     el(
@@ -158,7 +166,7 @@ function pictures(one) {
       "Over series ",
       label(nearest),
       told === null ? "" : [" (", classes ? label(classes[told]) : target(told), ")"],
-      channelNames.length > one.curves.length
+      !one.map && channelNames.length > one.curves.length
         ? `, in ${one.curves.length} of ${channelNames.length} channels`
         : "",
     ),
