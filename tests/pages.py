@@ -100,13 +100,17 @@ def mixed(n_channels=2):
     return model.fit(series, y), series, y
 
 
-def heard():
+def cepstral():
     """A classifier of the waveforms of `spoken` that compares their cepstra."""
     _, series, y, _ = spoken()
     mfc = MelFrequencyCepstrum(
         sample_rate=8000, window=100, hop=25, n_bins=100, n_mels=20, n_coefficients=12
     )
-    return ShapeletClassifier(**QUICK | {"n_shapelets": 6}, preprocessing=mfc).fit(series, y), series, y
+    return (
+        ShapeletClassifier(**QUICK | {"n_shapelets": 6}, preprocessing=mfc).fit(series, y),
+        series,
+        y,
+    )
 
 
 def contents_of(page):

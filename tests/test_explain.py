@@ -22,6 +22,7 @@ from genshapelets.datasets import planted_pattern
 from genshapelets.explain import (
     find_matches,
     measure,
+    plot_area,
     plot_channels,
     plot_classes,
     plot_contributions,
@@ -507,12 +508,23 @@ def hostile():
     return explain_model(ShapeletClassifier(**QUICK).fit(series, y), series, y)
 
 
+@pytest.fixture(scope="module")
+def kinds():
+    """What a model with shapelets of three kinds has learnt."""
+    X, y = waves(n_classes=3)
+    mixed = {"l2": 1, "logsignature": 1, "dtw": 1}
+    model = ShapeletClassifier(**QUICK | {"n_shapelets": 6}, discrepancy=mixed).fit(X, y)
+    return explain_model(model, X, y)
+
+
 def draw_everything(learnt):
     """Every picture that the number of channels allows: arrays of axes."""
     explanation = learnt.explanation
     yield plot_shapelet(learnt, 0)
     yield plot_channels(learnt, 1)
     yield plot_curve(learnt, 2)
+    yield plot_area(learnt, 2)
+    yield plot_area(learnt, 1, channels=(None, 1))
     yield plot_heat_maps(learnt, 3)
     yield plot_classes(learnt)
     yield plot_classes(learnt, plane=True, rank=2)
@@ -564,6 +576,66 @@ def test_what_a_shapelet_does_not_see_is_said(plt):
     # Drawn, it has the level of the window in each channel, and the same scale in all.
     centred, own = (np.ptp(x, axis=1) for x in (window.shapelet, found.shapelets[k]))
     np.testing.assert_allclose(centred / own, (centred / own)[0])
+
+
+def test_the_kind_of_a_shapelet_is_said(kinds, plt):
+    learnt = kinds
+    found = learnt.matches
+    assert found.kinds == ("L2",) * 2 + ("log-signature",) * 2 + ("dynamic time warping",) * 2
+    table = learnt.to_frame()
+    assert (table["kind"] == np.array(found.kinds)[table["shapelet"]]).all()
+    names = [
+        plot_shapelet(learnt, k).get_title(loc="left").replace("\n", " ").partition(" over")[0]
+        for k in range(6)
+    ]
+    free = "level-free " if found.level_free[0] else ""
+    assert names[0] == f"{free}shapelet 0"
+    assert names[2] == "log-signature shapelet 2"
+    assert names[5] == "dynamic time warping shapelet 5"
+    plt.close("all")
+    bars = plot_contributions(learnt.explanation, 0).get_yticklabels()
+    assert any("log-signature shapelet" in bar.get_text() for bar in bars)
+
+
+def test_the_area_of_a_shapelet_is_drawn_and_said(kinds, plt):
+    learnt = kinds
+    found = learnt.matches
+    ax = plot_area(learnt, 3, channels=(0, 1), series=4)
+    window = found.window(3, 4)
+    lines = labelled(ax)
+    x, y = lines["its segment"].get_xydata().T
+    np.testing.assert_allclose([x, y], window.path[:2] - window.path[:2, :1], atol=1e-12)
+    x, y = lines["shapelet"].get_xydata().T
+    own = found.shapelets[3][:2]
+    np.testing.assert_allclose([x, y], own - own[:, :1], atol=1e-9)
+    area = 0.5 * (x[:-1] * np.diff(y) - y[:-1] * np.diff(x)).sum()
+    sense = "against the clock" if area > 0 else "clockwise"
+    assert f"area {abs(area):.4g} {sense}; of" in ax.get_title(loc="left").replace("\n", " ")
+    filled = [patch.get_xy() for patch in ax.patches]
+    sizes = [0.5 * (p[:-1, 0] * p[1:, 1] - p[:-1, 1] * p[1:, 0]).sum() for p in filled]
+    assert sum(sizes) == pytest.approx(area, rel=1e-4, abs=1e-6)
+    for patch, size in zip(ax.patches, sizes, strict=True):
+        assert patch.get_label() == ("against the clock" if size > 0 else "clockwise")
+        assert bool(patch.get_hatch()) == (size < 0)  # told apart without colours
+    axes = plot_classes(learnt, rank=1)
+    top = learnt.ranking()[:, 0]
+    assert [bool(ax.patches and ax.get_xlabel() != "time") for ax in axes] == [
+        found.kinds[k] == "log-signature" for k in top
+    ]
+
+
+def test_a_univariate_shapelet_has_an_area_with_time(plt):
+    X, y = waves(n_classes=2, n_channels=1)
+    model = ShapeletClassifier(**QUICK, discrepancy="logsignature").fit(X, y)
+    ax = plot_area(explain_model(model, X, y), 0)
+    assert ax.get_xlabel() == "time, from the start"
+    assert {patch.get_label() for patch in ax.patches} <= {"above the chord", "below the chord"}
+    for patch in ax.patches:
+        corners = patch.get_xy()
+        x, y = labelled(ax)["shapelet"].get_xydata().T
+        chord = y[-1] / x[-1] * corners[:, 0]
+        above = (corners[:, 1] - chord).mean() > 0
+        assert patch.get_label() == ("above the chord" if above else "below the chord")
 
 
 def test_axes_given_are_used(planted, plt):

@@ -15,9 +15,11 @@ from pages import (
     HOSTILE,
     QUICK,
     STRANGE,
+    cepstral,
     contents_of,
     dated,
     hostile,
+    mixed,
     ragged,
     scale_free,
     spoken,
@@ -49,6 +51,11 @@ def plain():
 
 def report(model, folder, *given, **options):
     return contents_of(model.report(folder / "page.html", *given, **options))
+
+
+def unpacked(packed):
+    low, high, code = packed[:3]
+    return low + (high - low) * np.frombuffer(base64.b64decode(code), "<u2") / LEVELS
 
 
 # ------------------------------------------------------------------ what it says
@@ -193,6 +200,60 @@ def test_what_is_drawn_of_channels(tmp_path):
     assert {len(curves[1][2]) for curves in page["curves"]} == {0}
     seen = {(c["channel"], c["observed"]) for card in page["shapelets"] for c in card["curves"]}
     assert seen == {(0, True), (1, False)}
+
+
+def test_kinds_are_named_and_areas_are_those_of_the_shapelets(tmp_path):
+    model, series, y = mixed()
+    page = report(model, tmp_path, series, y)
+    found = model.explain(series).matches
+    kinds = {title: count for title, count, _ in page["model"]["kinds"]}
+    assert kinds == {"L2": 4, "log-signature": 4, "dynamic time warping": 4}
+    assert all(meaning for *_, meaning in page["model"]["kinds"])
+    for card in page["shapelets"]:
+        k = card["number"]
+        assert card["kind"] == found.kinds[k] and card["map"] is None
+        if found.kinds[k] != "log-signature":
+            assert card["area"] is None
+            assert card["tag"] in (found.kinds[k], "", "level-free")
+            continue
+        area = card["area"]
+        x, y_ = found.shapelets[k]
+        expected = 0.5 * ((x - x[0])[:-1] * np.diff(y_) - (y_ - y_[0])[:-1] * np.diff(x)).sum()
+        assert area["areas"][0] == pytest.approx(expected, rel=1e-3)
+        assert area["channels"] == [0, 1] and area["names"] == ["pulse", "breath"]
+        assert {sign for sign, _ in area["loops"]} <= {1, -1} and area["loops"]
+        drawn = np.array([unpacked(row) for row in area["shape"]])
+        np.testing.assert_allclose(drawn, found.shapelets[k] - found.shapelets[k][:, :1], atol=1e-3)
+
+
+def test_a_shapelet_is_drawn_on_its_card_as_it_is_compared(tmp_path):
+    model, series, y = scale_free()
+    page = report(model, tmp_path, series, y)
+    found = model.explain(series).matches
+    assert found.scale_free.any() and not found.scale_free.all()
+    for card in page["shapelets"]:
+        window = found.window(card["number"])
+        places = (window.times - window.times[0]) / (window.times[-1] - window.times[0])
+        for curve in card["curves"]:
+            values = unpacked(curve["shape"])
+            expected = np.interp(
+                np.linspace(0, 1, len(values)), places, window.shapelet[curve["channel"]]
+            )
+            np.testing.assert_allclose(values, expected, atol=1e-3 * np.ptp(expected))
+
+
+def test_cepstra_are_drawn_as_heat_maps(tmp_path):
+    model, series, y = cepstral()
+    page = report(model, tmp_path, series, y)
+    found = model.explain(series).matches
+    for card in page["shapelets"]:
+        window = found.window(card["number"])
+        heat, columns = card["map"], card["map"]["columns"]
+        assert card["curves"] == []
+        for name, values in (("shape", window.shapelet), ("segment", window.path)):
+            drawn = unpacked(heat[name]).reshape(12, columns)
+            ends = (values[:, [0, -1]] - found.centre[:, None]) / found.scale[:, None]
+            np.testing.assert_allclose(drawn[:, [0, -1]], np.clip(ends, -3, 3), atol=1e-3)
 
 
 def test_microseconds_are_kept(tmp_path):

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from pages import HOSTILE, STRANGE, altered, dated, hostile, ragged, spoken
+from pages import HOSTILE, STRANGE, altered, cepstral, dated, hostile, mixed, ragged, spoken
 
 from genshapelets.explain.report.writing import write_report
 
@@ -50,7 +50,7 @@ def reports(tmp_path_factory):
     """Models with their data and reports, by name."""
     folder = tmp_path_factory.mktemp("reports")
     made = {}
-    for make in (hostile, dated, ragged):
+    for make in (hostile, dated, ragged, mixed, cepstral):
         model, series, y = make()
         page = model.report(folder / f"{make.__name__}.html", series, y, title=TITLE)
         made[make.__name__] = model, series, page
@@ -100,7 +100,7 @@ def rows_shown(page):
     return rows, sum(part for *_, part in rows) + sum(others), score
 
 
-@pytest.mark.parametrize("name", ["hostile", "dated", "ragged", "spoken"])
+@pytest.mark.parametrize("name", ["hostile", "dated", "ragged", "spoken", "mixed", "cepstral"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [PHONE, DESKTOP], ids=["phone", "desktop"])
 def test_every_width_and_colour_scheme(visit, name, scheme, viewport):
@@ -549,3 +549,52 @@ def test_pages_without_sounds_have_no_players_and_print_has_none(visit):
     assert page.locator(".player").first.is_visible()
     page.emulate_media(media="print")
     assert not any(one.is_visible() for one in page.locator(".player").all())
+
+
+# ------------------------------------------------------------------ kinds of shapelets
+
+
+def test_kinds_are_told_apart(visit, reports):
+    model, series, _ = reports["mixed"]
+    found = model.explain(series).matches
+    page = visit("mixed")
+    listed = texts(page, "#kinds li")
+    assert [text.partition(":")[0] for text in listed] == list(dict.fromkeys(found.kinds))
+    assert all("4 shapelets. Each compares" in text for text in listed)
+    for k, kind in enumerate(found.kinds):
+        card = page.locator(f"#shapelet-{k}")
+        has_area = kind == "log-signature"
+        assert card.locator(".area svg.plane").count() == int(has_area)
+        assert card.locator(".in-plane").count() == int(not has_area)
+        if kind != "L2":
+            assert card.locator("a.tag").inner_text() == kind
+    area = page.locator(".area").first
+    said = area.inner_text()
+    assert "pulse across, breath up" in said and "of its segment (dashed)" in said
+    fills = area.locator("polygon").evaluate_all(
+        "loops => loops.map(loop => [loop.getAttribute('class'), getComputedStyle(loop).fill])"
+    )
+    assert len({fill for _, fill in fills}) == len({sign for sign, _ in fills}) > 0
+    page.locator("a.tag").first.click()
+    assert page.evaluate("location.hash") == "#kinds"
+
+
+def test_what_goes_without_saying_is_not_said(visit):
+    page = visit("hostile")
+    assert page.locator("#kinds").count() == 0
+    assert set(texts(page, ".tag")) <= {"level-free", "scale-free"}
+
+
+def test_cepstra_are_heat_maps_beside_their_players(visit):
+    page = visit("cepstral")
+    cards = page.locator(".card")
+    for card in cards.all():
+        assert card.locator("canvas").count() == 2
+        assert card.locator(".overlay").count() == 0
+        assert card.locator("audio").count() >= 1
+    # A light and a dark colour at least: it is not one plain ground.
+    shades = page.locator("canvas").first.evaluate(
+        "one => { const { data } = one.getContext('2d').getImageData(0, 0, one.width, one.height);"
+        " return [...data].filter((_, i) => i % 4 === 0) }"
+    )
+    assert max(shades) - min(shades) > 40

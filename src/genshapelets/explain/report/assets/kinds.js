@@ -3,29 +3,37 @@ const PLAIN = "L2"; // goes without saying
 const meanings = new Map(contents.model.kinds.map(([title, , meaning]) => [title, meaning]));
 const nameOf = (one) => `${one.tag} shapelet ${one.number}`.trim();
 
-const tag = (one) => (one.tag ? el("span", { class: "tag" }, one.tag) : null);
-const inWords = (one) => {
-  const meaning = one.kind === PLAIN ? null : meanings.get(one.kind);
-  return meaning ? `It ${meaning}. ` : "";
-};
-
-function aboutKinds() {
-  const { kinds } = contents.model;
-  if (kinds.length === 1 && kinds[0][0] === PLAIN) return null;
-  return el(
-    "ul",
-    { id: "kinds", class: "panel" },
-    kinds.map(([title, count, meaning]) =>
-      el(
-        "li",
-        {},
-        el("strong", {}, title),
-        `: ${plural(count, "shapelet")}`,
-        meaning ? `. Each ${meaning}.` : "",
-      ),
-    ),
-  );
+const onlyPlain = contents.model.kinds.every(([title]) => title === PLAIN);
+function tag(one) {
+  if (!one.tag) return null;
+  const explained = !onlyPlain && one.kind !== PLAIN;
+  return explained
+    ? el("a", { class: "tag", href: "#kinds", title: meanings.get(one.kind) }, one.tag)
+    : el("span", { class: "tag" }, one.tag);
 }
+
+// By which discrepancies shapelets are compared, unless it is the usual one.
+const aboutKinds = () =>
+  onlyPlain
+    ? null
+    : el(
+        "div",
+        { id: "kinds", class: "panel" },
+        el("h3", {}, contents.model.kinds.length > 1 ? "Kinds of shapelets" : "Its shapelets"),
+        el(
+          "ul",
+          {},
+          contents.model.kinds.map(([title, count, meaning]) =>
+            el(
+              "li",
+              {},
+              el("strong", {}, title),
+              `: ${plural(count, "shapelet")}`,
+              meaning ? `. Each ${meaning}.` : "",
+            ),
+          ),
+        ),
+      );
 
 // A shapelet and its segment from one start, with the signed area between the shapelet and its chord.
 function areaOf(one) {
@@ -35,12 +43,27 @@ function areaOf(one) {
   const said = `Area ${size(areas[0])}; of its segment (dashed) ${size(areas[1])}`;
   return el(
     "div",
-    { class: channelNames.length === 2 ? "in-plane" : "area" },
+    { class: "area" },
     el("p", { class: "channel" }, label(names[0]), " across, ", label(names[1]), " up"),
-    areaPicture(one.area, 150, `Shapelet ${one.number} in the plane. ${said}`),
-    el("p", { class: "channel" }, said),
+    areaPicture(one.area, 240, `Shapelet ${one.number} in the plane. ${said}`),
+    el("p", { class: "channel" }, said, ". ", keyOfArea(one.area)),
   );
 }
+const keyOfArea = ({ loops, senses }) =>
+  [1, -1]
+    .filter((sign) => loops.some((loop) => loop[0] === sign))
+    .map((sign) =>
+      el(
+        "span",
+        { class: "key-of-area" },
+        svg(
+          "svg",
+          { viewBox: "0 0 12 12", "aria-hidden": "true" },
+          svg("rect", { class: sign > 0 ? "positive" : "negative", width: 12, height: 12 }),
+        ),
+        senses[sign > 0 ? 0 : 1],
+      ),
+    );
 
 // All channels of a shapelet, and of where it is found, as heat maps.
 function mapsOf(one) {
@@ -54,7 +77,7 @@ function mapsOf(one) {
       "div",
       {},
       el("p", { class: "channel" }, title),
-      heatMap(values(packed), rows, columns, reach, `${title}: ${plural(rows, "channel")} over time`),
+      heatMap(values(packed), rows, columns, reach, `${title}: ${plural(rows, "coefficient")} over time`),
     ),
   );
 }
@@ -64,5 +87,5 @@ const keyOfMaps = ({ reach }) =>
     { class: "key" },
     `−${reach}`,
     el("span", { style: `background:linear-gradient(to right, ${HEAT.join(",")})` }),
-    `+${reach} standard deviations. First channel on top, time to the right.`,
+    `+${reach} standard deviations. First coefficient on top, time to the right.`,
   );

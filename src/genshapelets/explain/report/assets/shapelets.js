@@ -85,7 +85,6 @@ function card(one) {
     el(
       "p",
       { class: "soft" },
-      inWords(one),
       `${one.length} long, ${percent(one.share)} of a usual series`,
       unseen(one),
       `. It makes up ${percent(one.weight)} of all contributions.`,
@@ -95,8 +94,7 @@ function card(one) {
   );
 }
 
-function unseen({ kind, levelFree, scaleFree }) {
-  if (kind !== PLAIN && meanings.get(kind)) return ""; // said already
+function unseen({ levelFree, scaleFree }) {
   if (scaleFree) return "; its level and its scale do not count";
   return levelFree ? "; its level does not count" : "";
 }
