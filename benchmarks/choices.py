@@ -27,7 +27,7 @@ CHOICES: dict[str, dict[str, Any]] = {
     "classical": {"discrepancy": "classical"},
     "l2, initial=search": {"initial": "search"},
 }
-SETS = ["BasicMotions", "Libras", "RacketSports", "JapaneseVowels", "Epilepsy"]
+SETS = ["BasicMotions", "Libras", "RacketSports", "Epilepsy"]
 
 
 def table(folder: Path, arguments: argparse.Namespace) -> Iterator[str]:
