@@ -1,8 +1,8 @@
-"""What a choice of discrepancy does to accuracy: ``python -m benchmarks.choices --data DIR``.
+"""What choices do to accuracy: ``python -m benchmarks.choices --data DIR``.
 
 DIR (or the variable GENSHAPELETS_DATA) holds ``uea/<Name>/<Name>_TRAIN.ts`` as the archive's download
 does. Folds of the training files are scored, never a test file, with few shapelets and few epochs: it
-shows which discrepancy suits which data, not how good a model can be.
+shows what suits which data, not how good a model can be.
 """
 
 from __future__ import annotations
@@ -20,12 +20,20 @@ from benchmarks.timing import REPOSITORY, provenance
 
 CHOICES: dict[str, dict[str, Any]] = {
     "l2": {},
-    "l2, scale_free=0.5": {"scale_free": 0.5},
+    "scale_free=0.5": {"scale_free": 0.5},
     "logsignature": {"discrepancy": "logsignature"},
     "l2 + logsignature": {"discrepancy": {"l2": 0.5, "logsignature": 0.5}},
     "dtw": {"discrepancy": "dtw"},
     "classical": {"discrepancy": "classical"},
-    "l2, initial=search": {"initial": "search"},
+    "initial=search": {"initial": "search"},
+    "search, learn=head": {"initial": "search", "learn": "head"},
+    "initial=kmeans": {"initial": "kmeans"},
+    "shapelets=bspline": {"shapelets": "bspline"},
+    "shapelets=fourier": {"shapelets": "fourier"},
+    "shapelets=legendre": {"shapelets": "legendre"},
+    "shapelets=network": {"shapelets": "network"},
+    "minimum=soft": {"minimum": "soft"},
+    "minimum=softmin": {"minimum": "softmin"},
 }
 SETS = ["BasicMotions", "Libras", "RacketSports", "Epilepsy"]
 
@@ -68,7 +76,7 @@ def main() -> None:
     facts = provenance()
     lines = [
         ", ".join(f"{name} {value}" for name, value in facts.items()),
-        f"python -m benchmarks.choices --sets {' '.join(arguments.sets)}",
+        f"sets {', '.join(arguments.sets)}; choices {'; '.join(arguments.choices)}",
         f"{arguments.folds} folds of the training file; seeds {arguments.seeds}; "
         f"{arguments.shapelets} shapelets, {arguments.epochs} epochs, one thread; "
         "all else as in the default procedure; seconds are medians",
