@@ -1,11 +1,12 @@
-"""The README's examples run as they stand, in order, from any directory."""
+"""The examples of README and docs/choosing.md run as they stand, in order, from any directory."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-README = Path(__file__).resolve().parents[1] / "README.md"
+ROOT = Path(__file__).resolve().parents[1]
+README, CHOOSING = ROOT / "README.md", ROOT / "docs" / "choosing.md"
 
 
 def code_blocks(text):
@@ -14,22 +15,40 @@ def code_blocks(text):
     return [(text.count("\n", 0, block.start(1)) + 1, block[1]) for block in blocks]
 
 
+def run_examples(page):
+    """Run the blocks of a page as one program; returns the names that it leaves."""
+    blocks = code_blocks(page.read_text(encoding="utf-8"))
+    assert len(blocks) >= 3
+    names = {"__name__": page.stem}
+    for line, source in blocks:
+        # Blank lines in front: a failure then names the line of the page.
+        exec(compile("\n" * (line - 1) + source, str(page), "exec"), names)
+    return names
+
+
 def test_examples_run(tmp_path, monkeypatch, capsys):
     pytest.importorskip("pandas")
     pytest.importorskip("matplotlib").use("Agg")
     monkeypatch.chdir(tmp_path)
-    blocks = code_blocks(README.read_text(encoding="utf-8"))
-    assert len(blocks) >= 3
-    names = {"__name__": "readme"}
-    for line, source in blocks:
-        # Blank lines in front: a failure then names the line of the README.
-        exec(compile("\n" * (line - 1) + source, str(README), "exec"), names)
+    run_examples(README)
     assert "tensor" in capsys.readouterr().out
     assert {path.name for path in tmp_path.iterdir()} == {"bumps.safetensors", "report.html"}
 
 
-def test_links_and_pictures_exist():
-    targets = re.findall(r"\]\(([^)#\s]+)", README.read_text(encoding="utf-8"))
+def test_examples_of_choosing_run_and_say_what_the_page_says(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names = run_examples(CHOOSING)
+    scores = [float(score) for score in capsys.readouterr().out.split()]
+    assert all(0.0 <= score <= 1.0 for score in scores)
+    assert scores[0] <= 0.65, "the page says that L2 guesses"
+    assert scores[1] == 1.0, "the page says that the log-signature is always right"
+    assert names["sounds"].score(names["clips"], ["low", "high"] * 4) == 1.0
+    assert [path.name for path in tmp_path.iterdir()] == ["shapelet.wav"]
+
+
+@pytest.mark.parametrize("page", [README, CHOOSING], ids=lambda page: page.stem)
+def test_links_and_pictures_exist(page):
+    targets = re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))
     local = [target for target in targets if "://" not in target]
     assert local
-    assert [target for target in local if not (README.parent / target).exists()] == []
+    assert [target for target in local if not (page.parent / target).exists()] == []

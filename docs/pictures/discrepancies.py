@@ -61,7 +61,7 @@ def draw():
     for row, (name, window) in zip(panels, ROWS.items()):
         f, w = window(t), shape(t)
         row[0].set_ylabel(name.replace(", ", ",\n"), fontsize=9)
-        for panel, (title, discrepancy) in zip(row, COLUMNS.items()):
+        for panel, discrepancy in zip(row, COLUMNS.values()):
             of = torch.from_numpy(t)[None], tensor(f), tensor(w)
             value, compared = discrepancy(*of).item(), discrepancy.drawn(*of)[0, :, 0].numpy()
             panel.plot(t, f, color="black", lw=1.2)

@@ -48,7 +48,8 @@ def draw():
                 arrowprops={"arrowstyle": "-|>", "color": "black"},
             )  # fmt: skip
         above.plot(*path[:, 0], "o", color="black", ms=5)
-        above.text(*(path.min(axis=1) + path.max(axis=1)) / 2, f"area {area:+.1f}", ha="center", va="center", fontsize=11)
+        middle = (path.min(axis=1) + path.max(axis=1)) / 2
+        above.text(*middle, f"area {area:+.1f}", ha="center", va="center", fontsize=11)
         above.set_title(title, fontsize=10, fontweight="bold")
         above.set(aspect="equal", xticks=[], yticks=[], xlim=(-1.2, 1.7), ylim=(-1.2, 1.9))
         below.plot(TIMES, path[0], color="C0", lw=1.4)

@@ -52,7 +52,9 @@ def draw():
         if isinstance(minimum, SoftMinimum):
             weights = minimum.log_weights(candidates)[0, 0].softmax(dim=-1).numpy()
         panel.plot(cost, color="0.6", lw=1.2)
-        panel.scatter(taken, cost[taken], s=60 * weights / weights.max(), color="C0", lw=0, zorder=3)
+        panel.scatter(
+            taken, cost[taken], s=60 * weights / weights.max(), color="C0", lw=0, zorder=3
+        )
         panel.axhline(value.item(), color="C1", lw=1.2, ls="--")
         panel.set_title(title, loc="left", fontsize=10, fontweight="bold")
         panel.set_title(f"{value.item():.3f}", loc="right", fontsize=10, color="C1")

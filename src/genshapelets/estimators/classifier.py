@@ -47,19 +47,37 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
     learn : "all" or "head"
         "head": shapelets stay as they start, and only the map from discrepancies to classes is learnt.
         With ``initial="search"`` shapelets are then pieces of training series for good.
-    discrepancy : "l2", "classical" or Discrepancy, optional
-        "l2": distance in continuous time. "classical": the sum of squares over samples of the
-        classical method, which needs regularly sampled series. Or any `genshapelets.Discrepancy`, such
-        as one that you write: a copy of it is trained.
+    discrepancy : str, dict or Discrepancy, optional
+        How far a window is from a shapelet. "l2": distance in continuous time. "logsignature": of
+        log-signatures, which tell in what order channels move. "dtw": L2 after the best warp of time.
+        "mfc": of mel-frequency cepstra, for waveforms. "classical": the sum of squares over samples of
+        the classical method, which needs regularly sampled series. A dict of such names gives each its
+        share of the shapelets, as in ``{"l2": 0.5, "dtw": 0.5}``; "classical" stands alone. Or any
+        `genshapelets.Discrepancy`, such as one that you write: a copy of it is trained.
     metric : "none", "diagonal" or "full"
-        Whether "l2" learns a scale for each channel, or a whole matrix.
+        Whether a discrepancy given by name learns a scale for each channel (or coordinate), or a whole
+        matrix.
     shared_metric : bool, optional
-        One metric of "l2" for all shapelets, or one for each.
+        One such metric for all shapelets, or one for each.
     level_free : number from 0 to 1, optional
         Share of the shapelets that, by "l2", ignore the level of a window and see only its shape.
     scale_free : number from 0 to 1, optional
         Share of the shapelets that, by "l2", ignore its scale as well: the z-normalised distance of
-        classical shapelet work. Those that are not level-free come first. By default none.
+        classical shapelet work. Those that are not level-free come first. By default none. Not for
+        ``search="exact"``.
+    shapelets : str or function of (values, lengths, longest length)
+        How shapelets are drawn. "knots": straight lines between learnt points. "bspline", "fourier",
+        "legendre": sums of eight smooth functions. "network": a small neural network each. Or what
+        makes a `ShapeletFamily`, such as ``functools.partial(BasisShapelets, n_functions=5)``.
+    interpolation : str or Interpolation
+        How observations become a path. "linear": straight lines. "constant": each value holds until
+        the next. "cubic": cubic pieces, whose slopes look back only. "smoothing": weighted means of the
+        observations around. "gaussian_process": the mean of a Gaussian process, given them. Or any
+        `genshapelets.Interpolation`. What it learns, it learns from the training series.
+    preprocessing : "mfc" or Preprocessing, optional
+        What is done to series before anything else. "mfc": waveforms, of one channel and 16,000 samples
+        a second, become their mel-frequency cepstrum, and shapelets can be heard. Or any
+        `genshapelets.Preprocessing`, such as a `MelFrequencyCepstrum` of other settings.
     gamma : float, optional
         Strength of the penalty that keeps shapelets close to training series.
     own_class : bool, optional
@@ -70,8 +88,8 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         Where a shapelet is laid to find its best place in a series. "grid": at every sample or, if they
         come at irregular times, at as many evenly spaced places; "refined": from the best of these on
         to the local minimum between them; "exact": at the very best place, for "l2" alone. "auto":
-        "grid" on regularly sampled series, "refined" on others. The classical discrepancy knows the
-        grid only.
+        "grid" on regularly sampled series, "refined" on others; for "mfc", every hop. The classical
+        discrepancy and the minimum "softmin" know the grid only.
     minimum : "min", "soft", "softmin" or Minimum, optional
         How discrepancies over a series become one number. "min": the least. "soft": a weighted mean of
         the four best local minima, `SoftMinimum`. "softmin": one over all offsets of the grid,
