@@ -39,7 +39,7 @@ SETS = ["BasicMotions", "Libras", "RacketSports", "Epilepsy"]
 
 
 def table(folder: Path, arguments: argparse.Namespace) -> Iterator[str]:
-    """One line for each data set and choice: mean, spread, seconds, and each score."""
+    """One line for each data set and choice: mean, spread, median of seconds, and each score."""
     yield f"{'data set':16}{'choice':22}{'mean':>6}{'std':>6}{'s/fit':>7}  each"
     for name in arguments.sets:
         for choice in arguments.choices:
@@ -77,9 +77,8 @@ def main() -> None:
     lines = [
         ", ".join(f"{name} {value}" for name, value in facts.items()),
         f"sets {', '.join(arguments.sets)}; choices {'; '.join(arguments.choices)}",
-        f"{arguments.folds} folds of the training file; seeds {arguments.seeds}; "
-        f"{arguments.shapelets} shapelets, {arguments.epochs} epochs, one thread; "
-        "all else as in the default procedure; seconds are medians",
+        f"{arguments.folds} folds of the training file; seeds {arguments.seeds}",
+        f"{arguments.shapelets} shapelets, {arguments.epochs} epochs, one thread; else as by default",
         "",
     ]
     print("\n".join(lines), flush=True)
