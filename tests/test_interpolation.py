@@ -669,9 +669,9 @@ def test_an_estimator_says_once_that_observations_are_too_few(monkeypatch):
     X, y = np.random.default_rng(0).normal(size=(8, 2, 12)), np.arange(8) % 2
     X[3, 1, 2:] = X[6, 0, 2:] = NAN
     monkeypatch.setattr("genshapelets.estimators.base.CHUNK", 4)
+    model = ShapeletClassifier(interpolation="cubic", n_shapelets=2, max_epochs=1)
     with pytest.warns(UserWarning, match="needs 3 observations") as told:
-        model = ShapeletClassifier(interpolation="cubic", n_shapelets=2, max_epochs=1).fit(X, y)
-        model.predict(np.concatenate([X, X[6:]]))
+        model.fit(X, y).predict(np.concatenate([X, X[6:]]))
     assert len([one for one in told if "observations" in str(one.message)]) == 1
 
 

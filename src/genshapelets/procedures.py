@@ -235,7 +235,7 @@ def _searched(
     some.check(n_shapelets, paths.n_channels)
     if isinstance(some, MixedDiscrepancy):  # each part chooses as many as it measures
         given = procedure.discrepancy
-        parts = list(given) if isinstance(given, dict) else list(some.parts)
+        parts: list[Any] = list(given) if isinstance(given, dict) else list(some.parts)
         found = [
             _searched(
                 replace(procedure, discrepancy=part, n_shapelets=count),
