@@ -1,9 +1,12 @@
 """The examples of README and docs/choosing.md run as they stand, in order, from any directory."""
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
+
+from genshapelets import Discrepancy
 
 ROOT = Path(__file__).resolve().parents[1]
 README, CHOOSING = ROOT / "README.md", ROOT / "docs" / "choosing.md"
@@ -13,6 +16,12 @@ def code_blocks(text):
     """List (line of the first statement, source) of each Python block."""
     blocks = re.finditer(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
     return [(text.count("\n", 0, block.start(1)) + 1, block[1]) for block in blocks]
+
+
+@pytest.fixture(autouse=True)
+def own_classes(monkeypatch):
+    """What pages define is forgotten afterwards: other tests have classes of the same names."""
+    monkeypatch.setattr(Discrepancy, "_classes", dict(Discrepancy._classes))
 
 
 def run_examples(page):
@@ -52,3 +61,17 @@ def test_links_and_pictures_exist(page):
     local = [target for target in targets if "://" not in target]
     assert local
     assert [target for target in local if not (page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize(
+    "script", sorted((ROOT / "docs" / "pictures").glob("*.py")), ids=lambda p: p.stem
+)
+def test_pictures_are_drawn_by_their_scripts(script, monkeypatch):
+    pytest.importorskip("matplotlib").use("Agg")
+    saved = []
+    monkeypatch.setattr(
+        "matplotlib.figure.Figure.savefig", lambda _, path, **__: saved.append(path)
+    )
+    runpy.run_path(str(script), run_name="__main__")
+    assert saved == [ROOT / "docs" / "images" / f"{script.stem}.png"]
+    assert saved[0].exists()
