@@ -6,7 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from genshapelets import MelFrequencyCepstrum, RaggedSeries, ShapeletClassifier, ShapeletRegressor
+from genshapelets import (
+    MelFrequencyCepstrum,
+    MFCDiscrepancy,
+    RaggedSeries,
+    ShapeletClassifier,
+    ShapeletRegressor,
+)
 from genshapelets.explain.report.page import render
 
 QUICK = {"n_shapelets": 12, "max_epochs": 6, "random_state": 0, "n_jobs": 1}
@@ -111,6 +117,14 @@ def cepstral():
         series,
         y,
     )
+
+
+def by_ear():
+    """A classifier of the waveforms of `spoken` whose shapelets are waveforms, compared by cepstra."""
+    _, series, y, _ = spoken()
+    measure = MFCDiscrepancy(8000, n_bins=100, window=100, hop=25, n_mels=20, n_coefficients=12)
+    few = QUICK | {"n_shapelets": 4, "max_epochs": 2}
+    return ShapeletClassifier(**few, discrepancy=measure).fit(series, y), series, y
 
 
 def contents_of(page):

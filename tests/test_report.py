@@ -11,10 +11,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import torch
 from pages import (
     HOSTILE,
     QUICK,
     STRANGE,
+    by_ear,
     cepstral,
     contents_of,
     dated,
@@ -30,6 +32,8 @@ from sklearn.metrics import balanced_accuracy_score, confusion_matrix, r2_score
 from torch import nn
 
 from genshapelets import RaggedSeries, ShapeletClassifier, ShapeletTransformer, load
+from genshapelets.explain import find_matches, hear_shapelet
+from genshapelets.explain.hearing import cepstra_of
 from genshapelets.explain.report.numbers import LEVELS, pack, pack_curve, said_length, short, thin
 from genshapelets.explain.report.page import ECHARTS_SHA256, ECHARTS_VERSION
 from genshapelets.explain.report.scores import class_scores, number_scores
@@ -254,6 +258,38 @@ def test_cepstra_are_drawn_as_heat_maps(tmp_path):
             drawn = unpacked(heat[name]).reshape(12, columns)
             ends = (values[:, [0, -1]] - found.centre[:, None]) / found.scale[:, None]
             np.testing.assert_allclose(drawn[:, [0, -1]], np.clip(ends, -3, 3), atol=1e-3)
+
+
+def test_waveforms_compared_by_ear_are_seen_and_heard(tmp_path):
+    model, series, y = by_ear()
+    page = report(model, tmp_path, series, y)
+    found = model.explain(series).matches
+    measure = model.model_.transform.discrepancy
+    assert page["model"]["kinds"][0][:2] == ["mel-frequency cepstrum", 4]
+    for card in page["shapelets"]:
+        k, heat = card["number"], card["map"]
+        assert len(card["curves"]) == 1 and heat["rows"] == 12
+        length = torch.tensor(found._length[k])
+        assert heat["columns"] == min(measure.n_frames(length), 40)
+        assert len(unpacked(heat["segment"])) == 12 * heat["columns"]
+        samples, rate = heard(page["sounds"]["shapelets"][str(k)][0])
+        own = hear_shapelet(model, k, path=tmp_path / "own.wav")
+        assert rate == 8000 and len(own) == round(float(model.lengths_[k]) * 8000)
+        np.testing.assert_allclose(samples, own, atol=1e-3)
+        np.testing.assert_allclose(own[[0, -1]], model.shapelets_[k][0, [0, -1]], atol=1e-6)
+        assert (tmp_path / "own.wav").stat().st_size == 44 + 2 * len(own)
+
+
+def test_cepstra_are_those_that_are_compared():
+    model, series, _ = by_ear()
+    found = find_matches(model, series)
+    measure = found._model.transform.discrepancy
+    for k in range(found.n_shapelets):
+        shape, segment, _ = cepstra_of(found, k, 3)
+        difference = torch.from_numpy((shape - segment).T)[None]
+        counts = measure.frame_weights(torch.tensor(found._length[k]), shape.shape[1])
+        squares = measure.scaled(difference)[0].square().sum(dim=1).detach()
+        assert found.discrepancy[3, k] == pytest.approx(float((counts @ squares).sqrt()), rel=1e-4)
 
 
 def test_microseconds_are_kept(tmp_path):

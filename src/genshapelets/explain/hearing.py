@@ -6,10 +6,13 @@ import os
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from ..cepstrum import MelFrequencyCepstrum
+from ..discrepancies import MFCDiscrepancy, MixedDiscrepancy
 from ..estimators.base import ShapeletEstimator
+from ..model import ShapeletModel
 from ..paths import Array
 from ..series import RaggedSeries
 from ..sound import to_sound, write_wav
@@ -22,7 +25,10 @@ def hear_shapelet(
     X: Any = None,
     path: str | os.PathLike | None = None,
 ) -> NDArray[np.float64]:
-    """Waveform of a shapelet of a model that was fitted with ``preprocessing="mfc"``.
+    """Waveform of a shapelet of a model that hears.
+
+    That is, of one fitted with ``preprocessing="mfc"``, or with ``discrepancy="mfc"`` on waveforms,
+    whose shapelets are waveforms already.
 
     Parameters
     ----------
@@ -39,13 +45,19 @@ def hear_shapelet(
     (samples,) array
         As long as the shapelet, between -1 and 1.
     """
-    cepstrum = cepstrum_of(estimator)
-    if cepstrum is None:
+    cepstrum, listener = cepstrum_of(estimator), listener_of(estimator.model_)
+    if cepstrum is None and listener is None:
         raise TypeError(
             "the model was not fitted on sound: its shapelets cannot be heard. Fit it on waveforms with "
             'preprocessing="mfc".'
         )
     shapelet = place(shapelet, len(estimator.lengths_), "shapelet")
+    if cepstrum is None:
+        assert listener is not None
+        waveform = waveform_of(estimator, shapelet, listener)
+        if path is not None:
+            write_wav(path, waveform, listener.sample_rate)
+        return waveform
     stretch, in_seconds = None, _fitted_on_seconds(estimator, cepstrum)
     if X is not None:
         waves = estimator._read(X, fitting=False)
@@ -61,6 +73,52 @@ def cepstrum_of(estimator: ShapeletEstimator) -> MelFrequencyCepstrum | None:
     """The cepstrum that a model hears by, if it does."""
     step = estimator._preprocessing()
     return step if isinstance(step, MelFrequencyCepstrum) else None
+
+
+def listener_of(model: ShapeletModel) -> MFCDiscrepancy | None:
+    """The discrepancy of waveforms by their sound, if it is that of a model or one of several."""
+    measure = model.transform.discrepancy
+    parts = measure.parts if isinstance(measure, MixedDiscrepancy) else [measure]
+    found = [part for part in parts if isinstance(part, MFCDiscrepancy) and part.n_channels == 1]
+    return found[0] if found else None
+
+
+def waveform_of(
+    estimator: ShapeletEstimator, shapelet: int, listener: MFCDiscrepancy
+) -> NDArray[np.float64]:
+    """Samples of a shapelet that is a waveform."""
+    values = estimator.shapelets_[shapelet][0].astype(np.float64)
+    n_samples = max(round(float(estimator.lengths_[shapelet]) / listener.step), 1)
+    at = np.linspace(0.0, 1.0, n_samples)
+    level = np.interp(at, np.linspace(0.0, 1.0, len(values)), values)
+    return level / max(float(np.abs(level).max()), 1.0)
+
+
+def cepstra_of(found: ShapeletMatches, shapelet: int, series: int) -> list[Array] | None:
+    """Cepstra (coefficients, frames) if a model compares these, as it does.
+
+    Of a shapelet that is a waveform, of where it is found in a series, and of the whole series.
+    """
+    listener = listener_of(found._model)
+    if listener is None or found.kinds[shapelet] != listener.title:
+        return None
+    window = found.window(shapelet, series)
+    length = float(found._length[shapelet])
+    times = np.interp(window.times, window.times[[0, -1]], [0.0, length])
+    corners = found.corners(series)
+    pieces = (
+        (times, window.shapelet, length),
+        (times, window.path, length),
+        (corners - corners[0], found.path_at(series, corners), corners[-1] - corners[0]),
+    )
+    made = []
+    with torch.no_grad():
+        for own, values, span in pieces:
+            knots = torch.from_numpy(own)
+            n_frames = listener.n_frames(torch.tensor(span))
+            standard = torch.from_numpy((values - found.centre[:, None]) / found.scale[:, None])
+            made.append(listener.cepstra(knots, standard.T, n_frames).T.numpy())
+    return made
 
 
 def sound_of(

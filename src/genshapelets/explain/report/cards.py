@@ -9,7 +9,7 @@ import numpy as np
 from ...paths import Array, Index
 from ..areas import in_plane, loops, senses, signed_area
 from ..drawing import kind_of
-from ..hearing import cepstrum_of
+from ..hearing import cepstra_of, cepstrum_of
 from ..kinds import LOG_SIGNATURE
 from ..local import Explanation
 from ..matches import ShapeletMatches, Window
@@ -70,7 +70,7 @@ def card(
         "nearest": n,
         "window": _share_of_picture(found, shapelet, n, times),
         "curves": [] if hears else _curves(found, shapelet, n, times, strength),
-        "map": _map(found, shapelet, n) if hears else None,
+        "map": _map(found, shapelet, n, hears),
         "area": _area(found, shapelet, n) if found.kinds[shapelet] == LOG_SIGNATURE else None,
         "strength": short(strength[shown], 3),
         "shape": [pack(row) for row in resampled(found.shapelets[shapelet][shown], KNOTS)],
@@ -156,21 +156,29 @@ def _area(found: ShapeletMatches, shapelet: int, series: int) -> dict[str, Any]:
     }
 
 
-def _map(found: ShapeletMatches, shapelet: int, series: int) -> dict[str, Any]:
-    """All channels of a shapelet and of its segment, in standard deviations, for heat maps."""
-    window = found.window(shapelet, series)
-    centre, scale = found.centre[:, None], found.scale[:, None]
-
-    def coloured(values: Array) -> list[Any]:
-        return pack(
-            np.clip((_evenly(window, values, KNOTS) - centre) / scale, -REACH, REACH).ravel()
-        )
-
+def _map(found: ShapeletMatches, shapelet: int, series: int, hears: bool) -> dict[str, Any] | None:
+    """Cepstra of a shapelet and of its segment, in standard deviations, if they are what it compares."""
+    if hears:
+        window = found.window(shapelet, series)
+        centre, scale = found.centre[:, None], found.scale[:, None]
+        pair = [
+            (_evenly(window, values, KNOTS) - centre) / scale
+            for values in (window.shapelet, window.path)
+        ]
+    else:
+        cepstra = cepstra_of(found, shapelet, series)
+        if cepstra is None:
+            return None
+        frames = np.concatenate(cepstra, axis=1)
+        centre, scale = frames.mean(axis=1)[:, None], frames.std(axis=1)[:, None]
+        pair = [resampled((x - centre) / np.maximum(scale, 1e-9), KNOTS) for x in cepstra[:2]]
+    shape, segment = (np.clip(values, -REACH, REACH) for values in pair)
     return {
-        "columns": KNOTS,
+        "rows": shape.shape[0],
+        "columns": shape.shape[1],
         "reach": REACH,
-        "shape": coloured(window.shapelet),
-        "segment": coloured(window.path),
+        "shape": pack(shape.ravel()),
+        "segment": pack(segment.ravel()),
     }
 
 

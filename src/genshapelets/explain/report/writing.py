@@ -17,7 +17,7 @@ from ...paths import Array, Index
 from ...saving import check_writable, replace_file
 from ...series import RaggedSeries
 from ..head import check_predicts
-from ..hearing import cepstrum_of, has_seconds, sound_of
+from ..hearing import cepstrum_of, has_seconds, listener_of, sound_of, waveform_of
 from ..local import Explanation, explain_series
 from ..measures import measure
 from ..overall import ModelExplanation, checked_labels, learnt_from
@@ -45,8 +45,8 @@ def write_report(
 ) -> Path:
     """Write a page about a fitted model and these series; see ``ShapeletClassifier.report``.
 
-    If the model hears (``preprocessing="mfc"``), or with `sounds_by` (see `sounds.SoundOf`), X holds
-    waveforms, and the page has players.
+    If the model hears (``preprocessing="mfc"`` or ``discrepancy="mfc"``), or with `sounds_by` (see
+    `sounds.SoundOf`), X holds waveforms, and the page has players.
     """
     check_predicts(estimator)
     model = estimator._fitted()
@@ -80,7 +80,9 @@ def write_report(
 
 def _sound_of(estimator: ShapeletEstimator, waves: RaggedSeries) -> SoundOf | None:
     """What makes sounds of shapelets, if the model hears."""
-    cepstrum = cepstrum_of(estimator)
+    cepstrum, listener = cepstrum_of(estimator), listener_of(estimator.model_)
+    if cepstrum is None and listener is not None:
+        return lambda k, _: (waveform_of(estimator, k, listener), listener.sample_rate)
     if cepstrum is None:
         return None
     in_seconds = has_seconds(waves)

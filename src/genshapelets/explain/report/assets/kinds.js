@@ -67,8 +67,7 @@ const keyOfArea = ({ loops, senses }) =>
 
 // All channels of a shapelet, and of where it is found, as heat maps.
 function mapsOf(one) {
-  const { columns, reach, shape, segment } = one.map,
-    rows = channelNames.length;
+  const { rows, columns, reach, shape, segment } = one.map;
   return [
     ["Shapelet", shape],
     ["Where it is found", segment],

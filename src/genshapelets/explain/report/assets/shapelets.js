@@ -1,5 +1,6 @@
 // A card for each shapelet, most important first.
 const FIRST = 12; // cards that are there before one asks for all
+const onlyMaps = shapelets.every((one) => !one.curves.length); // of cepstra, without curves
 const cardOf = new Map(shapelets.map((one) => [one.number, one]));
 
 function looks() {
@@ -24,10 +25,10 @@ function looks() {
     el(
       "p",
       {},
-      shapelets[0]?.map
+      onlyMaps
         ? "Each shapelet is a piece of sound, drawn as a heat map of its cepstrum beside the piece of a series that it is most similar to. "
         : "Each shapelet is drawn as a thick line over the series in which it is found best (thin line). The shaded part is where it was laid. ",
-      channelNames.length > 1 && !shapelets[0]?.map
+      channelNames.length > 1 && !onlyMaps
         ? "The percentage beside a channel says how much of the comparison is in that channel. Where a line is pale the channel hardly counts, and need not match. "
         : "",
       el("span", { class: "hint" }, "Choose one to see the series that come closest to it."),
@@ -153,7 +154,7 @@ function pictures(one) {
           );
     }),
   );
-  if (one.map) figure.append(...mapsOf(one), keyOfMaps(one.map));
+  if (one.map) figure.append(el("div", { class: "maps" }, mapsOf(one)), keyOfMaps(one.map));
   else if (one.area) figure.append(areaOf(one));
   else if (channelNames.length === 2) figure.append(inPlane(one));
   const told = cases[one.nearest].label;
@@ -164,7 +165,7 @@ function pictures(one) {
       "Over series ",
       label(nearest),
       told === null ? "" : [" (", classes ? label(classes[told]) : target(told), ")"],
-      !one.map && channelNames.length > one.curves.length
+      one.curves.length && channelNames.length > one.curves.length
         ? `, in ${one.curves.length} of ${channelNames.length} channels`
         : "",
     ),
