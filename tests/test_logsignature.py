@@ -462,6 +462,19 @@ def test_any_window_from_the_signatures_of_beginnings(depth):
 # What explanations ask for
 
 
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 4, 5, 8, 9, 31])
+def test_rows_are_found_by_bisection(n_rows):
+    rng = np.random.default_rng(n_rows)
+    knots = torch.from_numpy(np.sort(rng.integers(0, 12, (4, n_rows)) / 4.0, axis=1))
+    knots -= knots[:, :1].clone()
+    series, t = (
+        torch.arange(4).repeat_interleave(25),
+        torch.linspace(-0.5, 3.5, 25).double().repeat(4),
+    )
+    want = torch.searchsorted(knots[series], t[:, None], right=True)[:, 0] - 1
+    assert (logsignature._last_row(knots, series, t) == want.clamp(0)).all()
+
+
 def test_channels_count_as_their_letters_do():
     discrepancy = LogSignatureDiscrepancy(2, depth=2)  # words 0, 1, t, 01, 0t, 1t
     assert discrepancy.channel_weights(2).tolist() == [[2.0, 2.0]]

@@ -31,7 +31,7 @@ from ..shapelets import ShapeletFamily
 from ..training import Checkpoint, Trainer
 from ..transform import Matches
 from .goals import Goal, checked_weight, one_per_series
-from .parameters import check_parameters
+from .parameters import check_parameters, check_used
 from .plain import plain
 from .reading import Readable
 
@@ -385,6 +385,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         """Whatever a user may call series, as a batch, with the very times that its paths will have."""
         if fitting:
             check_parameters(self)
+            check_used(self)
         series, step = self._read(X, fitting=fitting), self._preprocessing()
         return observed(series if step is None else step.transform(series))
 

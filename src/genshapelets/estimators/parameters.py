@@ -143,12 +143,26 @@ def check_parameters(estimator: Any) -> None:
                 refuse(
                     parameter, f"{usual!r} if a discrepancy is given, which has its own settings"
                 )
-    elif not any(kind.of is L2Discrepancy for kind in kinds):
+
+
+def check_used(estimator: Any) -> None:
+    """Refuse, before a fit, settings that the named discrepancy would ignore."""
+    given = estimator.discrepancy
+    if given is None or isinstance(given, Discrepancy):
+        return
+    kinds, name = kinds_of(given), type(estimator).__name__
+    if not any(kind.of is L2Discrepancy for kind in kinds):
         for parameter in ("level_free", "scale_free"):
             if getattr(estimator, parameter):
-                refuse(parameter, "None if no shapelets are compared by L2: it is for those")
-    if counts_samples and estimator.metric == "full":
-        refuse("metric", "'diagonal' or 'none' if the discrepancy is classical, which learns none")
+                raise ValueError(
+                    f"The {parameter!r} parameter of {name} must be None if no shapelets are compared "
+                    f"by L2: it is for those. Got {getattr(estimator, parameter)!r} instead."
+                )
+    if any(kind.of.counts_samples for kind in kinds) and estimator.metric == "full":
+        raise ValueError(
+            f"The 'metric' parameter of {name} must be 'diagonal' or 'none' if the discrepancy is "
+            "classical, which learns none. Got 'full' instead."
+        )
 
 
 def _listed(names: Iterable[str]) -> str:

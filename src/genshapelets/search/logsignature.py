@@ -159,12 +159,14 @@ class Windows:
     def coordinates(self, series: Tensor, since: Tensor, until: Tensor) -> Tensor:
         """Log-signatures (coordinates, windows) of windows (windows,) of series, from and until when."""
         size = max(1, MAX_WINDOWS // self.n_coordinates)
-        chunks = zip(series.split(size), since.split(size), until.split(size), strict=True)
+        begin, end = (_last_row(self.knots, series, t) for t in (since, until))
+        chunks = zip(*(x.split(size) for x in (series, since, until, begin, end)), strict=True)
         return torch.cat([self._coordinates(*chunk) for chunk in chunks], dim=1)
 
-    def _coordinates(self, series: Tensor, since: Tensor, until: Tensor) -> Tensor:
-        begin, before = self._locate(series, since)
-        end, after = self._locate(series, until)
+    def _coordinates(
+        self, series: Tensor, since: Tensor, until: Tensor, begin: Tensor, end: Tensor
+    ) -> Tensor:
+        before, after = self._rise(series, since, begin), self._rise(series, until, end)
         block = torch.div(begin, self.size, rounding_mode="floor")
         own = series * self.n_blocks + block
         n_paths = len(self.knots) * self.n_blocks
@@ -174,11 +176,9 @@ class Windows:
             state = prepend(-before, state, self.words)
         return log_coordinates(append(state, after, self.words), self.words)
 
-    def _locate(self, series: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
-        """Row at or before a time, (windows,), and the increment from there on, (letters, windows)."""
+    def _rise(self, series: Tensor, t: Tensor, row: Tensor) -> Tensor:
+        """Increment (letters, windows) of series from a row on until a time after it."""
         n_rows = self.knots.shape[1]
-        row = torch.searchsorted(self.knots[series], t[:, None], right=True)[:, 0] - 1
-        row = row.clamp(0, n_rows - 1)
         after = (row + 1).clamp(max=n_rows - 1)
         gap = self.knots[series, after] - self.knots[series, row]
         share = (t - self.knots[series, row]) / torch.where(gap > 0, gap, 1.0)
@@ -186,9 +186,24 @@ class Windows:
         increment = torch.where(gap > 0, share, 0.0)[:, None] * rise
         if self.is_timed:  # goes on where a path is held
             increment[:, -1] = t - self.knots[series, row]
-        return row, increment.T
+        return increment.T
 
 
 def _at(state: State, row: Tensor) -> State:
     """Signatures (words, windows) of beginnings, from tables (beginnings, words)."""
     return [level.index_select(0, row).T for level in state]
+
+
+def _last_row(knots: Tensor, series: Tensor, t: Tensor) -> Tensor:
+    """Last row of a series at or before a time, (windows,); the first if none is.
+
+    By bisection. To gather each window's knots for `torch.searchsorted` would cost time and memory in
+    proportion to the length of the series.
+    """
+    n_rows = knots.shape[1]
+    flat, base, row = knots.flatten(), series * n_rows, torch.zeros_like(series)
+    for power in range((n_rows - 1).bit_length() - 1, -1, -1):
+        ahead = row + 2**power
+        is_before = flat[base + ahead.clamp(max=n_rows - 1)] <= t
+        row = torch.where(is_before & (ahead < n_rows), ahead, row)
+    return row
