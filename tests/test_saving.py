@@ -569,3 +569,15 @@ def test_a_read_only_file_stays(tmp_path, monkeypatch):
 def test_a_folder_that_refuses_files_is_named_with_the_file_asked_for():
     with pytest.raises(OSError, match="cannot write /proc/model: "):
         replace_file("/proc/model", b"")
+
+
+@pytest.mark.parametrize("width", [10**12, float("inf")])
+def test_a_family_too_large_to_be_made_is_refused(tmp_path, width):
+    X, y = np.random.default_rng(0).normal(size=(4, 1, 9)), [0, 1, 0, 1]
+    model = ShapeletClassifier(shapelets="network", n_shapelets=2, max_epochs=1).fit(X, y)
+    model.save(tmp_path / "model")
+    contents, tensors = read_file(tmp_path / "model", "model")
+    contents["shapelets"]["config"]["dict"] = [["width", width]]
+    write_file(tmp_path / "model", "model", contents, tensors)
+    with pytest.raises(ValueError, match="cannot be understood"):
+        load(tmp_path / "model")

@@ -45,6 +45,9 @@ SOMETIMES = (
     "typical_features_",
     "feature_spread_",
 )
+NOT_UNDERSTOOD = (
+    AttributeError, LookupError, TypeError, ValueError, RuntimeError, ArithmeticError, MemoryError
+)  # fmt: skip
 MOST_NUMBERS = 2**27  # of shapelets in a file, before anything is allocated for them
 GIVEN = "given.discrepancy."  # in front of the names of a given discrepancy's tensors
 TARGETS = {
@@ -141,7 +144,7 @@ def load(path: str | os.PathLike) -> ShapeletEstimator:
         _check_sizes(estimator)
     except UnknownClassError as error:
         raise ValueError(f"{os.fspath(path)} cannot be loaded: {error}.") from None
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError, RuntimeError) as error:
+    except NOT_UNDERSTOOD as error:
         raise ValueError(
             f"{os.fspath(path)} cannot be understood ({type(error).__name__}: {error}). "
             "Save the model anew."
