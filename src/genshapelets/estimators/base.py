@@ -126,7 +126,10 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         """A, which acts on standardised channels, (1 or shapelets, channels, channels)."""
         measure: Any = self._fitted().transform.discrepancy
         if not hasattr(measure, "matrix"):
-            raise AttributeError(f"{type(measure).__name__} has no metric A.")
+            raise AttributeError(
+                f"{type(measure).__name__} has no one matrix A that acts on channels. See "
+                "model_.transform.discrepancy."
+            )
         return _numpy(measure.matrix()).astype(np.float64)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:  # noqa: ARG002

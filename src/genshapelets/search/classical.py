@@ -76,7 +76,8 @@ def check_samples(paths: Paths) -> None:
         odd = several[np.argmax(steps == 0 if (steps == 0).any() else steps != steps[0])]
         raise ValueError(
             "the classical discrepancy counts samples, so all series must be regularly sampled with "
-            f"one common step; series {odd} is not. Use L2Discrepancy, which works in continuous time."
+            f"one common step; series {odd} is not. Use L2Discrepancy (in an estimator "
+            'discrepancy="l2"), which works in continuous time.'
         )
 
 

@@ -16,7 +16,7 @@ from ..paths import Array, Index, Paths
 from ..windows import PaddedPaths
 from .generic import best_minima
 
-FAR = 32  # steps of the discrepancy in one of a path: more is a mistaken unit
+FAR = 1.5  # steps of the discrepancy in one of a path: more is another rate, or a mistaken unit
 CHUNK = 1024  # frames that are transformed at a time
 
 
@@ -200,6 +200,6 @@ def _check_unit(discrepancy: MFCDiscrepancy, paths: Paths) -> None:
         n = int(far.argmax())
         raise ValueError(
             f"series {n} is observed every {gap[n]:g} on average, but the MFC discrepancy samples every "
-            f"{discrepancy.step:g}. Set step={gap[n]:g}: 1 where times count samples, by default one "
-            "over sample_rate, in seconds."
+            f"{discrepancy.step:g}. Resample it to that rate; or, if times are not in seconds, "
+            f"set step={gap[n]:g}: 1 where they count samples."
         )
