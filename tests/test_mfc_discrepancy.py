@@ -291,7 +291,8 @@ def test_waveforms_are_learnt_in_a_classifier():
 def test_times_in_another_unit():
     series = RaggedSeries.from_arrays(np.random.default_rng(0).normal(size=(1, 1, 900)))
     values, lengths = noise(1, 1, 50), torch.tensor([500.0], dtype=torch.float64)
-    with pytest.raises(ValueError, match=r"series 0 is observed every 1 .* Resample .* set step=1: 1 where"):
+    message = r"series 0 is observed every 1 .* Resample .* set step=1: 1 where"
+    with pytest.raises(ValueError, match=message):
         best_offsets(MFCDiscrepancy(), interpolate(series), values, lengths)
     found = best_offsets(MFCDiscrepancy(step=1.0), interpolate(series), values, lengths)
     assert found.backend == "frames"
