@@ -153,7 +153,7 @@ def test_samples_need_a_lattice(interpolation):
     model = ShapeletClassifier(
         discrepancy="classical", interpolation=interpolation, n_shapelets=3, max_epochs=1
     )
-    with pytest.raises(ValueError, match="classical.*regular"):
+    with pytest.raises(ValueError, match="classical"):
         model.fit(X, y)
 
 

@@ -173,7 +173,7 @@ def _add_training(fit: argparse.ArgumentParser) -> None:
     }.items():
         fit.add_argument(f"--{name}", choices=OPTIONS[name], help=what)
     fit.add_argument(
-        "--discrepancy", metavar="NAME[=SHARE],…", type=_shares,
+        "--discrepancy", metavar="NAME[=SHARE],...", type=_shares,
         help=f"one or several of {', '.join(DISCREPANCIES)}; default: l2",
     )  # fmt: skip
     choices: dict[str, tuple[str, Iterable[str], str]] = {
