@@ -73,7 +73,24 @@ class Discrepancy(Described, nn.Module, ABC):
         """
 
     def check(self, n_shapelets: int, n_channels: int) -> None:
-        """Refuse, with a ValueError, shapelets that this discrepancy was not made for."""
+        """Refuse, with a ValueError, shapelets that this discrepancy was not made for.
+
+        By default by its attributes `n_channels` and `n_shapelets`, where it has them.
+        """
+        name = type(self).__name__
+        own_channels, own_metrics = (
+            getattr(self, own, None) for own in ("n_channels", "n_shapelets")
+        )
+        if own_channels not in (None, n_channels):
+            raise ValueError(
+                f"the shapelets have {n_channels} channels, but the discrepancy was made for "
+                f"{own_channels}: use {name}(n_channels={n_channels})."
+            )
+        if own_metrics not in (None, n_shapelets):
+            raise ValueError(
+                f"there are {n_shapelets} shapelets, but the discrepancy holds {own_metrics} "
+                f"metrics: use n_shapelets={n_shapelets}, or None for a shared metric."
+            )
 
     def chosen(self, shapelets: Sequence[int]) -> Discrepancy:
         """The discrepancy of some of the shapelets, numbered in any order, any of them several times.
@@ -126,6 +143,21 @@ class Discrepancy(Described, nn.Module, ABC):
             return ", ".join(f"{name}={value!r}" for name, value in self.config().items())
         except TypeError:  # an argument that is not kept: no reason not to be printed
             return ""
+
+
+def learnt_metric(metric: str, size: int, n_shapelets: int | None) -> nn.Parameter | None:
+    """A as a parameter: none, (metrics, size) scales or (metrics, size, size) matrices, all identities.
+
+    One for each shapelet, or a single one if their number is None.
+    """
+    n_metrics = 1 if n_shapelets is None else n_shapelets
+    if metric == "none":
+        return None
+    if metric == "diagonal":
+        return nn.Parameter(torch.ones(n_metrics, size))
+    if metric == "full":
+        return nn.Parameter(torch.eye(size).repeat(n_metrics, 1, 1))
+    raise ValueError(f'metric must be "none", "diagonal" or "full"; got {metric!r}.')
 
 
 def safe_sqrt(x: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from .base import Discrepancy, safe_sqrt
+from .base import Discrepancy, learnt_metric, safe_sqrt
 
 # Of the length: knots no farther apart than this count as one. A line through two that differ by
 # rounding alone would have no slope to speak of.
@@ -79,15 +79,7 @@ class DTWDiscrepancy(Discrepancy):
             )
         if n_points != int(n_points) or n_points < 2:
             raise ValueError(f"n_points must be a whole number, at least 2; got {n_points!r}.")
-        n_metrics = 1 if n_shapelets is None else n_shapelets
-        if metric == "none":
-            self.register_parameter("weight", None)
-        elif metric == "diagonal":
-            self.weight = nn.Parameter(torch.ones(n_metrics, n_channels))
-        elif metric == "full":
-            self.weight = nn.Parameter(torch.eye(n_channels).repeat(n_metrics, 1, 1))
-        else:
-            raise ValueError(f'metric must be "none", "diagonal" or "full"; got {metric!r}.')
+        self.register_parameter("weight", learnt_metric(metric, n_channels, n_shapelets))
         self.n_channels, self.metric, self.n_shapelets = n_channels, metric, n_shapelets
         self.band, self.n_points = float(band), int(n_points)
 
@@ -145,19 +137,6 @@ class DTWDiscrepancy(Discrepancy):
             return torch.ones(1, n_channels)
         columns = self.weight if self.metric == "full" else self.weight[:, None]
         return torch.linalg.vector_norm(columns, dim=1)
-
-    def check(self, n_shapelets: int, n_channels: int) -> None:
-        """Refuse shapelets that this discrepancy was not made for."""
-        if n_channels != self.n_channels:
-            raise ValueError(
-                f"the shapelets have {n_channels} channels, but the discrepancy was made for "
-                f"{self.n_channels}: use DTWDiscrepancy(n_channels={n_channels})."
-            )
-        if self.n_shapelets not in (None, n_shapelets):
-            raise ValueError(
-                f"there are {n_shapelets} shapelets, but the discrepancy holds {self.n_shapelets} "
-                f"metrics: use n_shapelets={n_shapelets}, or None for a shared metric."
-            )
 
 
 def _within(diagonal: tuple[Tensor, int, int], first: int, last: int) -> Tensor:

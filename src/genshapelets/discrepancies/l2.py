@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from .base import Discrepancy, safe_sqrt
+from .base import Discrepancy, learnt_metric, safe_sqrt
 
 FLAGS = "level_free", "scale_free"
 FLAT = 1e-11  # norm of what varies, relative to that of the level, at which there is no shape
@@ -76,15 +76,7 @@ class L2Discrepancy(Discrepancy):
             raise ValueError(f"n_channels must be at least 1; got {n_channels}.")
         if n_shapelets is not None and n_shapelets < 1:
             raise ValueError(f"n_shapelets must be at least 1, or None; got {n_shapelets}.")
-        n_metrics = 1 if n_shapelets is None else n_shapelets
-        if metric == "none":
-            self.register_parameter("weight", None)
-        elif metric == "diagonal":
-            self.weight = nn.Parameter(torch.ones(n_metrics, n_channels))
-        elif metric == "full":
-            self.weight = nn.Parameter(torch.eye(n_channels).repeat(n_metrics, 1, 1))
-        else:
-            raise ValueError(f'metric must be "none", "diagonal" or "full"; got {metric!r}.')
+        self.register_parameter("weight", learnt_metric(metric, n_channels, n_shapelets))
         self.n_channels = n_channels
         self.n_shapelets = n_shapelets
         self.metric = metric
@@ -189,16 +181,7 @@ class L2Discrepancy(Discrepancy):
 
     def check(self, n_shapelets: int, n_channels: int) -> None:
         """Refuse shapelets that this discrepancy was not made for."""
-        if n_channels != self.n_channels:
-            raise ValueError(
-                f"the shapelets have {n_channels} channels, but the discrepancy was made for "
-                f"{self.n_channels}: use L2Discrepancy(n_channels={n_channels})."
-            )
-        if self.n_shapelets not in (None, n_shapelets):
-            raise ValueError(
-                f"there are {n_shapelets} shapelets, but the discrepancy holds {self.n_shapelets} "
-                f"metrics: use n_shapelets={n_shapelets}, or None for a shared metric."
-            )
+        super().check(n_shapelets, n_channels)
         for name in FLAGS:
             flags = getattr(self, name)
             if flags.ndim == 1 and len(flags) != n_shapelets:

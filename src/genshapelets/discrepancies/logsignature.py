@@ -19,7 +19,7 @@ from ..signatures import (
     n_lyndon_words,
     signature,
 )
-from .base import Discrepancy
+from .base import Discrepancy, learnt_metric
 
 MAX_ELEMENTS = 2**22  # of the largest tensor of one chunk of windows
 BYTES_PER_WORD = 200  # of a tuple of a few letters, and of its place
@@ -87,13 +87,7 @@ class LogSignatureDiscrepancy(Discrepancy):
         self.metric = metric
         self.include_time = _flag(include_time)
         self._check_size()
-        n_metrics = 1 if n_shapelets is None else n_shapelets
-        if metric == "none":
-            self.register_parameter("weight", None)
-        elif metric == "diagonal":
-            self.weight = nn.Parameter(torch.ones(n_metrics, self.n_coordinates))
-        else:
-            self.weight = nn.Parameter(torch.eye(self.n_coordinates).repeat(n_metrics, 1, 1))
+        self.register_parameter("weight", learnt_metric(metric, self.n_coordinates, n_shapelets))
 
     def _check_size(self) -> None:
         """Refuse what cannot fit in memory, before anything is made."""
@@ -191,19 +185,6 @@ class LogSignatureDiscrepancy(Discrepancy):
     def drawn(self, times: Tensor, path: Tensor, shapelet: Tensor) -> Tensor:  # noqa: ARG002
         """The shapelet, lifted to start where the window starts."""
         return shapelet + (path - shapelet)[..., :1, :]
-
-    def check(self, n_shapelets: int, n_channels: int) -> None:
-        """Refuse shapelets that this discrepancy was not made for."""
-        if n_channels != self.n_channels:
-            raise ValueError(
-                f"the shapelets have {n_channels} channels, but the discrepancy was made for "
-                f"{self.n_channels}: use LogSignatureDiscrepancy(n_channels={n_channels})."
-            )
-        if self.n_shapelets not in (None, n_shapelets):
-            raise ValueError(
-                f"there are {n_shapelets} shapelets, but the discrepancy holds {self.n_shapelets} "
-                f"metrics: use n_shapelets={n_shapelets}, or None for a shared metric."
-            )
 
 
 def _count(value: object, name: str) -> int:

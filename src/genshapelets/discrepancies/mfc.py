@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from ..cepstrum import MelFrequencyCepstrum
-from .base import Discrepancy, safe_sqrt
+from .base import Discrepancy, learnt_metric, safe_sqrt
 
 
 class MFCDiscrepancy(Discrepancy):
@@ -84,16 +84,8 @@ class MFCDiscrepancy(Discrepancy):
             raise ValueError(f"n_shapelets must be at least 1, or None; got {n_shapelets}.")
         if step is not None and not 0 < step < float("inf"):
             raise ValueError(f"step must be a positive number, or None; got {step!r}.")
-        n_metrics = 1 if n_shapelets is None else n_shapelets
         self.n_features = n_channels * self.cepstrum.n_coefficients
-        if metric == "none":
-            self.register_parameter("weight", None)
-        elif metric == "diagonal":
-            self.weight = nn.Parameter(torch.ones(n_metrics, self.n_features))
-        elif metric == "full":
-            self.weight = nn.Parameter(torch.eye(self.n_features).repeat(n_metrics, 1, 1))
-        else:
-            raise ValueError(f'metric must be "none", "diagonal" or "full"; got {metric!r}.')
+        self.register_parameter("weight", learnt_metric(metric, self.n_features, n_shapelets))
         self.sample_rate = sample_rate
         self.metric = metric
         self.n_channels = n_channels
@@ -166,20 +158,6 @@ class MFCDiscrepancy(Discrepancy):
             "step": self.step,
             **options,
         }
-
-    def check(self, n_shapelets: int, n_channels: int) -> None:
-        """Refuse shapelets that this discrepancy was not made for."""
-        if n_channels != self.n_channels:
-            raise ValueError(
-                f"the shapelets have {n_channels} channels, but the discrepancy was made for "
-                f"{self.n_channels}: use MFCDiscrepancy(n_channels={n_channels}) on waveforms, or "
-                "L2Discrepancy on cepstra."
-            )
-        if self.n_shapelets not in (None, n_shapelets):
-            raise ValueError(
-                f"there are {n_shapelets} shapelets, but the discrepancy holds {self.n_shapelets} "
-                f"metrics: use n_shapelets={n_shapelets}, or None for a shared metric."
-            )
 
     def _position(self, lengths: Tensor) -> Tensor:
         """x: how many frames would fit behind the first; negative if not even the first one does."""
