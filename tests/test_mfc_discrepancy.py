@@ -317,7 +317,7 @@ def test_bad_settings(settings, error, message):
 
 
 def test_shapelets_it_was_not_made_for():
-    with pytest.raises(ValueError, match=r"40 channels, .* L2Discrepancy on cepstra"):
+    with pytest.raises(ValueError, match=r"40 channels, .* use MFCDiscrepancy\(n_channels=40\)"):
         MFCDiscrepancy().check(3, 40)
     with pytest.raises(ValueError, match="use n_shapelets=3, or None"):
         MFCDiscrepancy(n_shapelets=2).check(3, 1)

@@ -1,0 +1,10 @@
+"""Hypothesis: no deadlines, because the first call of a kernel compiles it; the same examples each time.
+
+``pytest --hypothesis-profile=wide`` looks at other examples.
+"""
+
+from hypothesis import settings
+
+settings.register_profile("same", deadline=None, derandomize=True)
+settings.register_profile("wide", deadline=None)
+settings.load_profile("same")
