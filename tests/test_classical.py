@@ -199,3 +199,20 @@ def test_of_equal_windows_the_earliest_is_taken():
     values = np.concatenate([[5.0, 3.0], np.full(20, 1.0)])
     matches = make([[[1.0, 1.0, 1.0]], [[0.5, 0.5, 0.5]]])(values[None, None])
     assert matches.start.tolist() == [[2.0, 2.0]]
+
+
+def test_it_is_the_distance_of_another_library():
+    """On univariate series, by aeon: the least squared distance over all windows."""
+    distances = pytest.importorskip("aeon.distances")
+    rng = np.random.default_rng(9)
+    x, shapelets = rng.normal(size=(3, 40)).cumsum(axis=1), rng.normal(size=(4, 7)).cumsum(axis=1)
+    transform = GeneralisedShapeletTransform.from_shapelets(
+        shapelets[:, None], discrepancy=ClassicalDiscrepancy()
+    )
+    found = transform(x[:, None]).discrepancy.detach().numpy()
+    windows = np.lib.stride_tricks.sliding_window_view(x, 7, axis=1)
+    want = [
+        [min(distances.squared_distance(window, w) for window in own) for w in shapelets]
+        for own in windows
+    ]
+    np.testing.assert_allclose(found, want, rtol=1e-9)
