@@ -16,7 +16,7 @@ from ..paths import Array, Index, Paths
 from ..windows import PaddedPaths
 from .generic import best_minima
 
-FAR = 1.5  # steps of the discrepancy in one of a path: more is another rate, or a mistaken unit
+FAR = 4  # steps of the discrepancy in one of a path: more is another rate, or a mistaken unit
 CHUNK = 1024  # frames that are transformed at a time
 
 
