@@ -11,7 +11,7 @@ overlapping blocks, at most twice as long as the longest window, and a block's s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -69,8 +69,9 @@ def search_logsignature(
 
         def cost_at(start: Tensor, series: Tensor, k: int, windows: Windows = windows) -> Tensor:
             """Discrepancies of shapelet k from windows that begin at starts (windows,)."""
-            found = windows.coordinates(series, start, start + lengths[k])
-            return measures[k].norm((found - targets[k, :, None]).T[:, None])[:, 0]
+            target = targets[k, :, None]
+            chunks = windows.in_chunks(series, start, start + lengths[k])
+            return torch.cat([measures[k].norm((x - target).T[:, None])[:, 0] for x in chunks])
 
         tried = all_offsets(discrepancy, part, 0, lengths.numpy(), "grid")
         parts.append(_search_part(part, lengths, tried, search, n_best, cost_at))
@@ -158,10 +159,14 @@ class Windows:
 
     def coordinates(self, series: Tensor, since: Tensor, until: Tensor) -> Tensor:
         """Log-signatures (coordinates, windows) of windows (windows,) of series, from and until when."""
+        return torch.cat(list(self.in_chunks(series, since, until)), dim=1)
+
+    def in_chunks(self, series: Tensor, since: Tensor, until: Tensor) -> Iterator[Tensor]:
+        """The same, a few windows at a time."""
         size = max(1, MAX_WINDOWS // self.n_coordinates)
         begin, end = (_last_row(self.knots, series, t) for t in (since, until))
-        chunks = zip(*(x.split(size) for x in (series, since, until, begin, end)), strict=True)
-        return torch.cat([self._coordinates(*chunk) for chunk in chunks], dim=1)
+        for chunk in zip(*(x.split(size) for x in (series, since, until, begin, end)), strict=True):
+            yield self._coordinates(*chunk)
 
     def _coordinates(
         self, series: Tensor, since: Tensor, until: Tensor, begin: Tensor, end: Tensor
