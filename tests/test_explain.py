@@ -294,6 +294,46 @@ def test_shapelets_are_ranked_for_every_class(fitted):
     np.testing.assert_array_equal(learnt.initial_lengths.shape, (6,))
 
 
+def test_a_shapelet_speaks_for_or_against_the_class_that_it_moves_most(classified):
+    model, X, y = classified
+    learnt = model.explain_model(X, y)
+    # To be like the first adds 0.016 to a and takes 0.169 from b; the fourth moves all alike.
+    pull = np.array([[0.016, 2.0, -0.3, 1.0], [-0.169, 0.5, 0.1, 1.0], [0.0, 0.5, 0.2, 1.0]])
+    weight = np.zeros((3, 6))
+    weight[:, :4] = -pull
+    learnt = replace(learnt, weight=weight, effect=weight)
+    claims = learnt.claims()
+    assert claims.answer[:3].tolist() == [1, 0, 0]
+    assert claims.against.tolist() == [True, False, True, False, False, False]
+    np.testing.assert_allclose(claims.size, [0.118, 1.0, 0.3, 0.0, 0.0, 0.0], atol=1e-9)
+    said = [learnt.claim(k) for k in range(6)]
+    assert said == [
+        "speaks against b", "speaks for a", "speaks against a", *["says nothing"] * 3
+    ]  # fmt: skip
+    table = learnt.to_frame()
+    assert table["claim"].tolist() == [said[k] for k in table["shapelet"]]
+    # Whatever is added to all classes changes no probability, and no claim.
+    shifted = replace(learnt, effect=weight + np.linspace(-3, 3, 6)).claims()
+    for one, other in zip(claims[1:], shifted[1:], strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-9)
+    with pytest.raises(ValueError, match="by must be"):
+        learnt.claims("size")
+
+
+def test_of_two_classes_a_shapelet_speaks_for_one_and_a_number_it_raises_or_lowers():
+    model, X, y = fit("two classes")
+    learnt = explain_model(model, X, y)
+    claims = learnt.claims("weight")
+    assert not claims.against.any()
+    np.testing.assert_array_equal(claims.answer, learnt.weight.argmin(axis=0))
+    model = ShapeletRegressor(**QUICK).fit(X, X[:, 0].argmax(axis=1) * 5.0)
+    learnt = explain_model(model, X, X[:, 0].argmax(axis=1))
+    claims = learnt.claims()
+    np.testing.assert_array_equal(claims.against, learnt.effect[0] > 0)
+    np.testing.assert_allclose(claims.size, np.abs(learnt.effect[0]))
+    assert learnt.claim(0) == ("lowers y" if claims.against[0] else "raises y")
+
+
 def test_initial_lengths_are_saved(tmp_path):
     X, y = waves(n_classes=2)
     for series in (X, dated(X)):

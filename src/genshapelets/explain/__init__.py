@@ -5,7 +5,7 @@ from .hearing import hear_shapelet
 from .local import Explanation, explain_series
 from .matches import ShapeletMatches, Window, find_matches
 from .measures import Interpretability, interpretability, measure
-from .overall import ModelExplanation, explain_model
+from .overall import Claims, ModelExplanation, explain_model
 from .plot_models import (
     plot_contributions,
     plot_lengths,
@@ -23,6 +23,7 @@ from .plot_shapelets import (
 )
 
 __all__ = [
+    "Claims",
     "Explanation",
     "Interpretability",
     "ModelExplanation",
