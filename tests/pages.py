@@ -68,6 +68,24 @@ def ragged(n_channels=12):
     return ShapeletClassifier(**QUICK | {"max_epochs": 40}).fit(series, y), series, y
 
 
+def two_classes(n_series=40):
+    """A classifier of two classes, weighted, of ragged series in hours whose channels have units.
+
+    Some series are shorter than shapelets; the second channel is seldom observed.
+    """
+    random = np.random.default_rng(3)
+    X, codes = waves(n_series, n_classes=2)
+    X[:, 1, random.random(30) < 0.7] = np.nan
+    X[:, 0] = 80 + 10 * X[:, 0]
+    lengths = random.integers(8, 31, n_series)
+    series = RaggedSeries.from_arrays(
+        [x[:, :n] for x, n in zip(X, lengths)], channel_names=["HR", "BUN"]
+    )
+    y = np.array(["died", "survived"])[np.where(random.random(n_series) < 0.2, 1, codes)]
+    settings = QUICK | {"class_weight": "balanced", "short_series": "hold"}
+    return ShapeletClassifier(**settings).fit(series, y), series, y
+
+
 def spoken(n_series=12, rate=8000):
     """A classifier of short waveforms, in seconds, and what stands in for the sound of a shapelet."""
     random = np.random.default_rng(2)

@@ -1,6 +1,7 @@
 """The report: what it says, how it is written, what is refused. No browser; see test_report_browser."""
 
 import base64
+import copy
 import hashlib
 import io
 import os
@@ -8,6 +9,7 @@ import wave
 from html.parser import HTMLParser
 from importlib.resources import files
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,10 +27,18 @@ from pages import (
     ragged,
     scale_free,
     spoken,
+    two_classes,
     waves,
 )
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics import balanced_accuracy_score, confusion_matrix, r2_score
+from sklearn.metrics import (
+    average_precision_score,
+    balanced_accuracy_score,
+    brier_score_loss,
+    confusion_matrix,
+    r2_score,
+    roc_auc_score,
+)
 from torch import nn
 
 from genshapelets import RaggedSeries, ShapeletClassifier, ShapeletTransformer, load
@@ -38,6 +48,7 @@ from genshapelets.explain.report.numbers import LEVELS, pack, pack_curve, said_l
 from genshapelets.explain.report.page import ECHARTS_SHA256, ECHARTS_VERSION
 from genshapelets.explain.report.scores import class_scores, number_scores
 from genshapelets.explain.report.sounds import as_wav, size_of, sounds
+from genshapelets.explain.report.two_classes import two_class_scores
 from genshapelets.explain.report.writing import write_report
 
 
@@ -85,19 +96,35 @@ def test_scores_are_those_of_the_predictions(bad_names, tmp_path):
     assert looked == pytest.approx(np.sort(importance)[::-1], rel=1e-4)
 
 
-def assert_placed(found, k, n, shown, places):
+def assert_placed(found, k, n, channels, places):
     """As the page places a shapelet is how it is compared."""
-    own, drawn = found.shapelets[k][shown], found.window(k, n)
-    lift, scale = np.zeros((len(shown), 1)), np.ones((len(shown), 1))
-    lift.flat[: len(places)] = places[: len(shown)]
-    scale.flat[: len(places[len(shown) :])] = places[len(shown) :]
+    own, drawn = found.shapelets[k][channels], found.window(k, n)
+    lift, scale = np.zeros((len(channels), 1)), np.ones((len(channels), 1))
+    lift.flat[: len(places)] = places[: len(channels)]
+    scale.flat[: len(places[len(channels) :])] = places[len(channels) :]
     knots = np.linspace(0.0, 1.0, own.shape[1])
     time = np.asarray(drawn.times - drawn.times[0], dtype=float)
     placed = own[:, :1] + lift + scale * (own - own[:, :1])
     got = [np.interp(time / time[-1], knots, row) for row in placed]
-    want = drawn.shapelet[shown]
+    want = drawn.shapelet[channels]
     largest = max(np.abs(want).max(), np.abs(lift).max(), scale.max() * np.ptp(own))
     np.testing.assert_allclose(got, want, atol=2e-3 * largest)
+
+
+def assert_around(found, k, match, channels, duration):
+    """A match is the path around its window, and says where its channels were observed."""
+    n, own = match["series"], found.series[match["series"]]
+    begin, end = match["first"] + np.array(match["window"]) * match["span"]
+    assert begin == pytest.approx(match["begin"], abs=1e-4 * match["span"])
+    assert end - begin == pytest.approx(duration, rel=1e-2)
+    assert_placed(found, k, n, channels, match["places"])
+    for d, packed, seen in zip(channels, match["paths"], match["seen"], strict=True):
+        times = np.frombuffer(base64.b64decode(packed[3]), "<u2") / LEVELS * match["span"]
+        path = found.path_at(n, own.times[0] + match["first"] + times)[d]
+        np.testing.assert_allclose(unpacked(packed), path, atol=1e-2 * max(np.ptp(path), 1e-3))
+        observed = own.times[~np.isnan(own.values[d])] - own.times[0]
+        shares = np.clip((observed[[0, -1]] - match["first"]) / match["span"], 0, 1)
+        assert seen == pytest.approx(shares, abs=1e-3)
 
 
 @pytest.mark.parametrize("make", [hostile, dated, ragged, scale_free])
@@ -108,15 +135,21 @@ def test_contributions_sum_and_windows_are_those_of_explain(make, tmp_path):
     found = explanation.matches
     unit = np.timedelta64(1, "s") if page["data"]["dated"] else 1.0
     assert len(page["cases"]) == len(series) == len(page["curves"])
+    channels = {card["number"]: card["channels"] for card in page["shapelets"]}
     for n, case in enumerate(page["cases"]):
         assert case["answers"][0]["answer"] == explanation.chosen(n)
         first = series.to_user_time(series[n].times[0])
         for shown in case["answers"]:
             parts, answer = shown["parts"], shown["answer"]
-            total = page["bias"][answer] + sum(part for _, part in parts) + shown["rest"]
+            total = page["bias"][answer] + sum(part for _, part in parts) + (shown["rest"] or 0.0)
             assert total == pytest.approx(shown["score"], rel=1e-3, abs=1e-3)
             assert shown["score"] == pytest.approx(explanation.answers[n, answer], rel=1e-4)
-            assert [k for k, _ in parts] == explanation.top(n, 10, answer).tolist()
+            assert [k for k, _ in parts] == explanation.top(n, len(parts), answer).tolist()
+            sizes = np.abs(explanation.contributions(n)[answer])
+            carried = np.cumsum(-np.sort(-sizes)) / sizes.sum()
+            assert carried[len(parts) - 1] == pytest.approx(shown["carried"], abs=1e-3)
+            assert carried[len(parts) - 1] >= 0.9 - 1e-9  # and fewer do not
+            assert len(parts) == 1 or carried[len(parts) - 2] < 0.9
             for k, _ in parts:
                 near, alike, begin, *places = case["windows"][str(k)]
                 assert begin == pytest.approx(
@@ -125,12 +158,13 @@ def test_contributions_sum_and_windows_are_those_of_explain(make, tmp_path):
                 assert alike == explanation.alike[n, k]
                 assert near <= 1 if alike else near >= 1
                 n_places = int(found.level_free[k]) + int(found.scale_free[k])
-                assert len(places) == n_places * len(page["shown"])
-                assert_placed(found, k, n, page["shown"], places)
+                assert len(places) == n_places * len(channels[k])
+                assert_placed(found, k, n, channels[k], places)
     for card in page["shapelets"]:
         k = card["number"]
-        assert [m for m, *_ in card["closest"]] == found.closest(k, 8).tolist()
-        assert card["nearest"] == found.nearest[k]
+        assert [match["series"] for match in card["closest"]] == found.closest(k, 8).tolist()
+        for match in card["closest"]:
+            assert_around(found, k, match, card["channels"], card["duration"])
         assert sum(card["where"]) == card["alike"] == explanation.alike[:, k].sum()
         assert (card["mostly"] is None) == (card["alike"] == 0)
         assert card["duration"] == pytest.approx(found._length[k])
@@ -141,11 +175,28 @@ def test_contributions_sum_and_windows_are_those_of_explain(make, tmp_path):
 def test_what_shapelets_speak_for(plain, tmp_path):
     model, X, y = plain
     learnt = model.explain_model(X, y)
+    claims = learnt.claims()
+    centred = -(learnt.effect - learnt.effect.mean(axis=0))
     for card in report(model, tmp_path, X, y)["shapelets"]:
+        k = card["number"]
         answers, effects, weights = (list(column) for column in zip(*card["pulls"]))
-        assert answers[0] == learnt.effect[:, card["number"]].argmin()
-        assert effects == pytest.approx(-learnt.effect[answers, card["number"]], rel=1e-3)
-        assert weights == pytest.approx(learnt.weight[answers, card["number"]], rel=1e-3)
+        assert answers[0] == learnt.effect[:, k].argmin()
+        assert effects == pytest.approx(centred[answers, k], rel=1e-3)
+        assert weights == pytest.approx(learnt.weight[answers, k], rel=1e-3)
+        assert card["claim"] == [claims.answer[k], -1 if claims.against[k] else 1]
+        # The match of its own class is the closest of those.
+        of_class = np.flatnonzero(y == model.classes_[answers[0]])
+        nearest = of_class[learnt.matches.discrepancy[of_class, k].argmin()]
+        assert card["own"]["series"] == nearest
+
+
+def test_a_shapelet_that_says_nothing_makes_no_claim(plain, tmp_path):
+    model, X, y = plain
+    other = copy.deepcopy(model)
+    with torch.no_grad():
+        other.model_.head.weight[:, 3] = 0.0
+    cards = {card["number"]: card for card in report(other, tmp_path, X, y)["shapelets"]}
+    assert cards[3]["claim"] is None and all(cards[k]["claim"] for k in cards if k != 3)
 
 
 def test_numbers(tmp_path):
@@ -195,15 +246,179 @@ def test_what_is_drawn_of_channels(tmp_path):
     assert page["centre"] == pytest.approx(found.centre, rel=1e-6)
     assert page["sameScale"] == (found.scale.max() <= 4.0 * found.scale.min())
     for card in page["shapelets"]:
-        looked = found.metric_of(card["number"])
+        looked = found.metric_of(card["number"])[card["channels"]]
+        assert card["looked"] == pytest.approx(looked, rel=1e-2)
         assert card["strength"] == pytest.approx(looked / looked.max(), abs=1e-3)
-        assert all(curve["observed"] for curve in card["curves"])
+        assert all(all(match["seen"]) for match in card["closest"])
     unseen = np.stack([one.values for one in series])
     unseen[:, 1] = np.nan
     page = report(model, tmp_path, unseen)
     assert {len(curves[1][2]) for curves in page["curves"]} == {0}
-    seen = {(c["channel"], c["observed"]) for card in page["shapelets"] for c in card["curves"]}
-    assert seen == {(0, True), (1, False)}
+    seen = [match["seen"] for card in page["shapelets"] for match in card["closest"]]
+    assert all(first and second is None for first, second in seen)
+
+
+def test_channels_of_weight_0_are_not_drawn(plain, tmp_path):
+    model, X, y = plain
+    other = copy.deepcopy(model)
+    with torch.no_grad():
+        other.model_.transform.discrepancy.weight[..., 1] = 0.0
+    page = report(other, tmp_path, X, y)
+    for card in page["shapelets"]:
+        assert card["channels"] == [0] and card["looked"] == [1]
+        assert len(card["shape"]) == len(card["closest"][0]["paths"]) == 1
+
+
+def test_a_path_is_held_where_the_series_is_over(plain, tmp_path):
+    model, X, y = plain
+    model.set_params(short_series="hold")
+    page = report(model, tmp_path, RaggedSeries.from_arrays([X[0, :, :2], X[1]]))
+    model.set_params(short_series="error")
+    of_short = [m for card in page["shapelets"] for m in card["closest"] if m["series"] == 0]
+    assert of_short
+    for match in of_short:
+        assert match["span"] > 1  # the series is only 1 long
+        for begin, end in match["seen"]:
+            assert begin == 0 and end == pytest.approx(1 / match["span"], abs=1e-3)
+
+
+def test_training_windows_are_drawn_where_the_model_keeps_them(tmp_path):
+    model, series, y = scale_free()
+    assert report(model, tmp_path, series, y)["shapelets"][0]["source"] is None
+    found = model.explain(series).matches
+    values = 5.0 + 3.0 * found.shapelets
+    model.sources_ = SimpleNamespace(
+        series=np.arange(100, 112), start=np.linspace(0, 1, 12), values=values
+    )
+    for card in report(model, tmp_path, series, y)["shapelets"]:
+        k, source = card["number"], card["source"]
+        assert source["series"] == str(100 + k) and source["start"] == pytest.approx(
+            k / 11, rel=1e-5
+        )
+        drawn = np.array([unpacked(row) for row in source["values"]])
+        expected = values[k]
+        if found.level_free[k]:
+            own = found.shapelets[k]
+            size = 1.0 if found.scale_free[k] else 3.0
+            expected = size * (own - own.mean(axis=1, keepdims=True)) + own.mean(
+                axis=1, keepdims=True
+            )
+        np.testing.assert_allclose(drawn, expected[card["channels"]], atol=1e-3)
+
+
+# ------------------------------------------------------------------ units
+
+
+def test_units_are_named(tmp_path):
+    model, series, y = ragged()
+    names = model.explain(series).matches.channel_names
+    page = report(
+        model, tmp_path, series, y, time_unit="h", channel_units={names[2]: "bpm", names[0]: None}
+    )
+    assert page["timeUnit"] == "h" and page["shapelets"][0]["length"].endswith(" h")
+    assert page["channelUnits"] == ["", "", "bpm", *[""] * 9]
+    assert page["data"]["spans"][0].endswith(" h")
+    listed = report(model, tmp_path, series, y, channel_units=["mV"] * 12)
+    assert listed["channelUnits"] == ["mV"] * 12 and listed["timeUnit"] == ""
+
+
+@pytest.mark.parametrize(
+    ("units", "error", "reason"),
+    [
+        ({"time_unit": 3}, TypeError, "time_unit must be a text"),
+        ({"channel_units": {"puls": "bpm"}}, ValueError, r"\(pulse\); got 'puls'"),
+        ({"channel_units": ["a", "b"]}, ValueError, "a list of 1 texts"),
+        ({"channel_units": "m"}, ValueError, "a dict by name of channel"),
+        ({"channel_units": [3]}, TypeError, "must hold texts"),
+        ({"time_unit": "h"}, ValueError, "are dates"),
+    ],
+)
+def test_units_that_cannot_be(tmp_path, units, error, reason):
+    model, series, y = dated()
+    with pytest.raises(error, match=reason):
+        model.report(tmp_path / "page.html", series, y, **units)
+    assert not (tmp_path / "page.html").exists()
+
+
+# ------------------------------------------------------------------ two classes
+
+
+@pytest.mark.parametrize("n_levels", [7, 100_000])  # with ties, and without
+def test_curves_of_two_classes_are_scikit_learns(n_levels):
+    random = np.random.default_rng(0)
+    true = (random.random(500) < 0.2).astype(int)
+    score = np.clip(0.3 * true + random.random(500) * 0.7, 0, 1)
+    score = np.round(score * n_levels) / n_levels
+    both = two_class_scores(true, np.stack([1 - score, score], axis=1))
+    assert both["sought"] == 1
+    assert both["brier"] == pytest.approx(brier_score_loss(true, score), rel=1e-4)
+    for c, side in enumerate(both["sides"]):
+        there, said = true == c, score if c else 1 - score
+        assert side["auroc"] == pytest.approx(roc_auc_score(there, said), rel=1e-4)
+        assert side["auprc"] == pytest.approx(average_precision_score(there, said), rel=1e-4)
+        assert side["thresholds"] == sorted(side["thresholds"]) and 0.5 in side["thresholds"]
+        assert len(side["thresholds"]) <= 301
+        for threshold, found, mistaken in zip(
+            side["thresholds"], side["found"], side["mistaken"], strict=True
+        ):
+            named = said >= threshold - 1e-6
+            assert [found, mistaken] == [(named & there).sum(), (named & ~there).sum()]
+    assert sum(count for *_, count in both["calibration"]) == 500
+    for mean, share, low, high, _ in both["calibration"]:
+        assert 0 <= low <= share <= high <= 1 and 0 <= mean <= 1
+
+
+def test_one_class_of_two_has_no_curve():
+    both = two_class_scores(np.zeros(3, int), np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]]))
+    assert [side["auroc"] for side in both["sides"]] == [None, None]
+    assert both["sides"][1]["auprc"] is None and both["sides"][0]["auprc"] == 1
+
+
+def test_two_classes_of_a_model(tmp_path):
+    model, series, y = two_classes()
+    page = report(model, tmp_path, series, y)
+    two, matrix = page["scores"]["two"], page["scores"]["matrix"]
+    assert page["model"]["weighted"] == "balanced"
+    side = two["sides"][1]
+    at = side["thresholds"].index(0.5)
+    assert [side["mistaken"][at], side["found"][at]] == [matrix[0][1], matrix[1][1]]
+    some = report(model, tmp_path, series, y, max_series=5)  # the curves are of all series
+    assert some["scores"]["two"] == two and len(some["cases"]) == 5
+    assert "two" not in report(*ragged()[:1], tmp_path, *ragged()[1:])["scores"]
+
+
+# ------------------------------------------------------------------ all series at once, sizes
+
+
+def test_the_swarm_has_the_contributions(tmp_path):
+    model, series, y = ragged()
+    swarm = report(model, tmp_path, series, y)["swarm"]
+    explanation = model.explain(series)
+    for i, k in enumerate(swarm["shapelets"]):
+        parts = np.outer(unpacked(swarm["above"][i]), np.array(swarm["weights"])[:, i])
+        expected = explanation.contributions()[:, :, k]
+        np.testing.assert_allclose(parts, expected, atol=1e-3 * np.abs(expected).max())
+
+
+def test_sizes_that_training_tried(plain, tmp_path):
+    model, X, y = plain
+    assert report(model, tmp_path, X, y)["model"]["sizes"] is None
+    other = copy.deepcopy(model)
+    other.path_ = SimpleNamespace(
+        n_shapelets=[30, 12, 5],
+        loss=[0.2, 0.21, 0.5],
+        loss_error=[0.02, 0.02, 0.1],
+        score=np.array([0.9, 0.89, 0.6]),
+        score_name="accuracy",
+        chosen=1,
+    )
+    assert report(other, tmp_path, X, y)["model"]["sizes"] == {
+        "scoreName": "accuracy",
+        "n_shapelets": [5, 12, 30],
+        "loss": [0.5, 0.21, 0.2],
+        "loss_error": [0.1, 0.02, 0.02],
+        "score": [0.6, 0.89, 0.9],
+    }
 
 
 def test_kinds_are_named_and_areas_are_those_of_the_shapelets(tmp_path):
@@ -236,24 +451,21 @@ def test_a_shapelet_is_drawn_on_its_card_as_it_is_compared(tmp_path):
     found = model.explain(series).matches
     assert found.scale_free.any() and not found.scale_free.all()
     for card in page["shapelets"]:
-        window = found.window(card["number"])
-        places = (window.times - window.times[0]) / (window.times[-1] - window.times[0])
-        for curve in card["curves"]:
-            values = unpacked(curve["shape"])
-            expected = np.interp(
-                np.linspace(0, 1, len(values)), places, window.shapelet[curve["channel"]]
-            )
-            np.testing.assert_allclose(values, expected, atol=1e-3 * np.ptp(expected))
+        k, match, channels = card["number"], card["closest"][0], card["channels"]
+        own = np.array([unpacked(row) for row in card["shape"]])
+        np.testing.assert_allclose(own, found.shapelets[k][channels], atol=1e-3 * np.ptp(own))
+        assert match["series"] == found.nearest[k]
+        assert_placed(found, k, found.nearest[k], channels, match["places"])
 
 
 def test_cepstra_are_drawn_as_heat_maps(tmp_path):
     model, series, y = cepstral()
     page = report(model, tmp_path, series, y)
     found = model.explain(series).matches
+    assert page["hears"]
     for card in page["shapelets"]:
         window = found.window(card["number"])
         heat, columns = card["map"], card["map"]["columns"]
-        assert card["curves"] == []
         for name, values in (("shape", window.shapelet), ("segment", window.path)):
             drawn = unpacked(heat[name]).reshape(12, columns)
             ends = (values[:, [0, -1]] - found.centre[:, None]) / found.scale[:, None]
@@ -268,7 +480,7 @@ def test_waveforms_compared_by_ear_are_seen_and_heard(tmp_path):
     assert page["model"]["kinds"][0][:2] == ["mel-frequency cepstrum", 4]
     for card in page["shapelets"]:
         k, heat = card["number"], card["map"]
-        assert len(card["curves"]) == 1 and heat["rows"] == 12
+        assert card["channels"] == [0] and heat["rows"] == 12 and not page["hears"]
         length = torch.tensor(found._length[k])
         assert heat["columns"] == min(measure.n_frames(length), 40)
         assert len(unpacked(heat["segment"])) == 12 * heat["columns"]
@@ -326,13 +538,17 @@ def test_a_head_that_cannot_be_read(tmp_path):
 def test_of_many_channels_those_are_drawn_that_say_most(tmp_path):
     model, series, y = ragged()
     page = report(model, tmp_path, series, y)
-    importance = model.explain_model(series, y).channel_importance
-    assert page["shown"] == sorted(np.argsort(-importance)[:6].tolist())
+    explanation = model.explain(series)
+    found = explanation.matches
     assert {len(curves) for curves in page["curves"]} == {6}
-    found = model.explain(series).matches
+    for case in page["cases"]:
+        looked = np.zeros(12)
+        for k in map(int, case["windows"]):
+            parts = explanation.contributions(page["cases"].index(case))[:, k]
+            looked += np.abs(parts).max() * found.metric_of(k)
+        assert case["channels"] == sorted(np.argsort(-looked)[:6].tolist())
     for card in page["shapelets"]:
-        drawn = [curve["channel"] for curve in card["curves"]]
-        assert drawn == sorted(found.channels(card["number"], 6).tolist())
+        assert card["channels"] == sorted(found.channels(card["number"], 6).tolist())
     assert len(page["channels"]) == 12 and page["data"]["evenly"] < 1
 
 
@@ -345,6 +561,7 @@ def test_many_classes_have_no_matrix(tmp_path):
     for true, said, count in page["scores"]["pairs"]:
         assert count == ((codes == true) & (predicted == said)).sum() > 0
     effect = -model.explain_model(X, codes).effect
+    effect -= effect.mean(axis=0)
     for card in page["shapelets"]:  # the strongest each way, and none that is on neither side
         answers = [answer for answer, *_ in card["pulls"]]
         of_this = effect[:, card["number"]]

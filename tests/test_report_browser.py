@@ -4,10 +4,22 @@ import os
 import re
 import shutil
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from pages import HOSTILE, STRANGE, altered, cepstral, dated, hostile, mixed, ragged, spoken
+from pages import (
+    HOSTILE,
+    STRANGE,
+    altered,
+    cepstral,
+    dated,
+    hostile,
+    mixed,
+    ragged,
+    spoken,
+    two_classes,
+)
 
 from genshapelets.explain.report.writing import write_report
 
@@ -50,14 +62,38 @@ def reports(tmp_path_factory):
     """Models with their data and reports, by name."""
     folder = tmp_path_factory.mktemp("reports")
     made = {}
-    for make in (hostile, dated, ragged, mixed, cepstral):
+    units = {two_classes: {"time_unit": "h", "channel_units": {"HR": "bpm"}}}
+    for make in (hostile, dated, ragged, mixed, cepstral, two_classes):
         model, series, y = make()
-        page = model.report(folder / f"{make.__name__}.html", series, y, title=TITLE)
+        if make is two_classes:
+            model.sources_, model.path_ = kept_by(model, series)
+        page = model.report(
+            folder / f"{make.__name__}.html", series, y, title=TITLE, **units.get(make, {})
+        )
         made[make.__name__] = model, series, page
     model, series, y, sound_of = spoken()
     page = write_report(model, folder / "spoken.html", series, y, title=TITLE, sounds_by=sound_of)
     made["spoken"] = model, series, page
     return made
+
+
+def kept_by(model, series):
+    """What a model keeps of its training: windows that shapelets stand for, and sizes that it tried."""
+    count = len(model.shapelets_)
+    sources = SimpleNamespace(
+        series=np.array([f"stay {k}" for k in range(count)]),
+        start=np.arange(count) / 2,
+        values=model.shapelets_ + 0.3,
+    )
+    sizes = SimpleNamespace(
+        n_shapelets=np.array([40, 12, 4]),
+        loss=np.array([0.30, 0.31, 0.6]),
+        loss_error=np.array([0.02, 0.02, 0.1]),
+        score=np.array([0.9, 0.885, 0.7]),
+        score_name="accuracy",
+        chosen=12,
+    )
+    return sources, sizes
 
 
 @pytest.fixture
@@ -100,7 +136,10 @@ def rows_shown(page):
     return rows, sum(part for *_, part in rows) + sum(others), score
 
 
-@pytest.mark.parametrize("name", ["hostile", "dated", "ragged", "spoken", "mixed", "cepstral"])
+ALL = ["hostile", "dated", "ragged", "spoken", "mixed", "cepstral", "two_classes"]
+
+
+@pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [PHONE, DESKTOP], ids=["phone", "desktop"])
 def test_every_width_and_colour_scheme(visit, name, scheme, viewport):
@@ -114,6 +153,9 @@ def test_every_width_and_colour_scheme(visit, name, scheme, viewport):
     page.locator("summary").first.click()
     assert not overflows(page) and not overflows(page, "#contributions .scroll")
     # Thick lines of shapelets and bands are drawn, in letters and curves of the chart.
+    if page.locator("#legend .swatch").count() == 0:  # all reasons of the first series are absences
+        assert "is there" not in page.locator("#contributions").inner_text()
+        page.locator("#contributions .mark").first.click()
     marked = page.locator("#contributions .mark[aria-pressed=true]").count()
     assert marked == page.locator("#legend .swatch").count() > 0
     assert page.locator("#series-chart svg path").count() > marked
@@ -132,7 +174,13 @@ def test_a_series_picked_by_keyboard_shows_its_windows(visit, reports, name):
         rows, total, score = rows_shown(page)
         assert total == pytest.approx(score, rel=1e-3, abs=1e-3)
         assert score == pytest.approx(explanation.answers[n].max(), rel=1e-4)
-        assert [row[0] for row in rows] == explanation.top(n, 10).tolist()
+        assert [row[0] for row in rows] == explanation.top(n, len(rows)).tolist()
+        for row in page.locator("#contributions tr[data-shapelet]").all():
+            k, part = (float(row.get_attribute(f"data-{key}")) for key in ("shapelet", "part"))
+            there = "is there" if explanation.alike[n, int(k)] else "is absent"
+            ways = ("speaks for it", "raises") if part > 0 else ("speaks against it", "lowers")
+            said = row.inner_text()
+            assert f"{there}, which" in said and any(way in said for way in ways)
         for k, begin, end, _ in rows:
             expected = np.array([found.start[n, k], found.end[n, k]])
             if expected.dtype.kind == "M":
@@ -200,21 +248,18 @@ def texts(page, place):
 
 
 def test_what_shapelets_are_said_to_speak_for(visit):
-    effects = [[0.5, 0.0, -0.2], [0.5, 0.4, -1.0], [0.0, -0.1, -0.2], [-0.1, -0.2, -0.3], [0.0] * 3]
-
     def change(contents):
         contents["classes"] = ["10", "9", "b"]
-        for card, of_class in zip(contents["shapelets"], effects):
-            card["pulls"] = [[c, effect, -effect] for c, effect in enumerate(of_class)]
+        for card, claim in zip(contents["shapelets"], ([0, 1], [2, -1], None, [1, 1])):
+            card["claim"] = claim
         contents["shapelets"][1] |= {"alike": 0, "where": [0] * 20, "mostly": None}
 
     page = visit("hostile", change=change)
-    assert texts(page, ".card .claim")[:5] == [
+    assert texts(page, ".card .claim")[:4] == [
         "Speaks for 10",
-        "Speaks most for 10",
-        "Speaks against b and 9",
-        "Speaks for no class, most against b and 9",
-        "Speaks for no class",
+        "Speaks against b",
+        "Says next to nothing",
+        "Speaks for 9",
     ]
     assert texts(page, ".confusion thead th") == ["9", "10", "b"] == texts(page, "tbody th")[:3]
     assert texts(page, "#order option")[1:] == ["9", "10", "b"]
@@ -241,13 +286,14 @@ def test_of_many_classes_the_strongest_are_shown(visit):
 def test_numbers_of_a_regressor_are_as_fine_as_they_differ(visit):
     def change(contents):
         contents["bias"] = [bias + 1e6 for bias in contents["bias"]]
-        contents["shapelets"][0]["pulls"] = [[0, 0, 0]]
+        contents["shapelets"][0] |= {"pulls": [[0, 0, 0]], "claim": None}
         for case in contents["cases"]:
             case["label"] += 1e6
             case["answers"][0]["score"] += 1e6
 
     page = visit("dated", change=change)
-    assert texts(page, ".card .claim")[0] == "Hardly matters"
+    assert texts(page, ".card .claim")[0] == "Says next to nothing"
+    assert set(texts(page, ".card .claim")[1:]) <= {"Raises the number", "Lowers the number"}
     _, total, score = rows_shown(page)
     assert page.locator("#score").inner_text() == f"+{score:,.2f}"
     assert "1,000,100" in page.locator("#verdict").inner_text()
@@ -304,18 +350,22 @@ def test_channels_that_are_not_observed_or_hardly_count(visit):
             if n == 0:
                 curves[1] = [0, 0, "", ""]
         for card in contents["shapelets"]:
-            card["strength"] = [0.0, 1.0]
+            card["strength"] = [0.06, 1.0]
             card["shape"][1][:2] = [-0.01, 0.02]
+            for match in card["closest"]:
+                match["seen"][1] = None if match["series"] == 0 else [0, 1]
         contents["channelNames"] = ["shapelet 1", "fever"]
 
     page = visit("hostile", change=change)
     note = "not observed; taken as its mean"
     assert f"fever ({note})" in texts(page, "#series-chart text")
-    assert page.locator('#series-chart path[stroke-opacity="0.25"]').count() > 0
+    pale = page.locator('#series-chart path[stroke-opacity="0.295"]')
+    assert pale.count() > 0
     across, up = page.locator("#in-plane .drawn").first.evaluate(
         "drawn => [drawn.getBBox().width, drawn.getBBox().height]"
     )
-    assert up > across / 4 and "shapelet 1 across, fever up" in texts(page, "#in-plane p")
+    assert up > across / 4
+    assert {"shapelet 1", "fever"} <= set(texts(page, "#in-plane text"))
     page.locator("#series-chart").hover()
     page.locator("#series-chart text", has_text="shapelet 1: ").wait_for()
     page.locator(".card .open", has_text="Shapelet").first.click()
@@ -333,7 +383,9 @@ def test_words_are_no_bolder_than_the_numbers(visit):
         contents["curves"] = contents["curves"][:2]
         contents["cases"][0]["answers"][0]["probability"] = 1
         for card in contents["shapelets"]:
-            card |= {"nearest": 0, "closest": []}
+            card |= {"closest": [card["closest"][0] | {"series": 0}], "own": None}
+        for column in contents["swarm"]["above"]:
+            column[2] = column[2][:4]
 
     page = visit("ragged", change=change)
     figures = texts(page, "#good .figure")
@@ -342,6 +394,7 @@ def test_words_are_no_bolder_than_the_numbers(visit):
     assert "one time each" in texts(page, "#data dd")
     assert "from every class" not in page.locator("#notes").inner_text()  # 2 series of 3 classes
     assert " time units long, " in page.locator(".card").first.inner_text()
+    page.locator("#contributions .mark").first.click()
     legend = page.locator("#legend > span").first.inner_text()
     assert re.fullmatch(r"shapelet \d+ \([+−]\d\.\d+\)", legend)
 
@@ -400,6 +453,21 @@ def test_long_names_leave_room_for_the_class(visit):
     options = texts(visit("ragged", change=change), "#series option")
     assert len(set(options)) == len(options) == 24
     assert options[0].startswith("patient of") and " · left" in options[0]
+
+
+def test_the_matrix_of_ten_classes_is_whole_on_a_phone(visit):
+    def change(contents):
+        contents["classes"] = [str(c) for c in range(10)]
+        contents["data"]["counts"] = [100] * 10
+        contents["scores"]["matrix"] = [[100] * 10] * 10
+        contents["swarm"] = None
+
+    page = visit("hostile", PHONE, change=change)
+    right = page.locator(".confusion td").last.evaluate(
+        """cell => cell.getBoundingClientRect().right
+          - cell.closest('.scroll').getBoundingClientRect().right"""
+    )
+    assert right <= 0 and not overflows(page)
 
 
 def test_print_is_light_and_complete(visit):
@@ -488,6 +556,193 @@ def test_forced_colours_keep_what_colours_say(visit):
     assert look(".confusion .hit", "outlineStyle") == "solid"
 
 
+# ------------------------------------------------------------------ pictures with axes
+
+
+def axis_texts(place):
+    return place.locator(".axes text").all_text_contents()
+
+
+def test_pictures_have_axes_with_units(visit, reports):
+    model, series, _ = reports["two_classes"]
+    found = model.explain(series).matches
+    page = visit("two_classes")
+    card = page.locator(".card").first
+    k = int(card.get_attribute("id").removeprefix("shapelet-"))
+    menu = card.locator("select")
+    titles = menu.locator("option").all_text_contents()
+    assert titles[0] == "the plane of both channels"
+    assert titles[1].startswith("HR (bpm) · ") and titles[2].startswith("BUN · ")
+    assert {"HR (bpm)", "BUN"} <= set(axis_texts(card.locator(".view.chosen")))
+    menu.select_option("1")
+    chosen = card.locator(".view.chosen")
+    *letters, title = axis_texts(chosen)
+    assert chosen.count() == 1 and chosen.is_visible() and title == "time (h)"
+    # Round numbers that lie in the picture: values on the left, times below.
+    ticks = [float(text.replace("−", "-")) for text in letters]
+    window, n = found.window(k), found.nearest[k]
+    low, high = window.path[0].min(), window.path[0].max()
+    assert any(low - 10 <= tick <= high + 10 for tick in ticks) and len(ticks) >= 4
+    first, last = series[n].times[[0, -1]]
+    reach = max(last, found.end[n, k])
+    assert all(first - 1e-9 <= time <= reach + 1e-9 for time in ticks[-2:])
+    key = card.locator("figcaption").inner_text()
+    assert "shapelet" in key and f"training window (series stay {k}, from {k / 2:g} h)" in key
+    assert card.locator(".view .overlay .source").count() == 2
+    assert texts(page, "#contributions .match .soft")[0].endswith(" h")
+
+
+def test_a_held_part_is_dashed(visit):
+    def change(contents):
+        for card in contents["shapelets"]:
+            card["closest"][0]["seen"] = [[0.2, 0.6], None]
+
+    page = visit("two_classes", change=change)
+    card = page.locator(".card").first
+    views = card.locator(".view .overlay")
+    assert views.nth(0).locator(".path.held").count() == 2
+    assert views.nth(0).locator(".path:not(.held)").count() == 1
+    assert views.nth(1).locator(".path:not(.held)").count() == 0
+    dashes = views.nth(0).locator(".held").first
+    assert dashes.evaluate("node => getComputedStyle(node).strokeDasharray") != "none"
+    assert "held: not observed there" in card.locator("figcaption").inner_text()
+
+
+def test_the_dialog_is_on_one_scale_and_has_a_chooser(visit):
+    page = visit("ragged")
+    free = page.locator(".tag", has_text="level-free")
+    card = page.locator(".card").filter(has_not=free).first
+    card.locator(".open").click()
+    sides = [axis_texts(one)[:3] for one in page.locator("#closest .overlay").all()]
+    assert len(sides) == 8 and all(side == sides[0] for side in sides)
+    shapes = page.locator("#closest .overlay .shape").evaluate_all(
+        "lines => lines.map(line => line.getAttribute('points'))"
+    )
+    page.locator("#closest select").select_option("0")
+    other = page.locator("#closest .overlay .shape").evaluate_all(
+        "lines => lines.map(line => line.getAttribute('points'))"
+    )
+    page.locator("#closest select").select_option("5")
+    last = page.locator("#closest .overlay .shape").evaluate_all(
+        "lines => lines.map(line => line.getAttribute('points'))"
+    )
+    assert len(shapes) == len(other) == len(last) == 8 and other != last
+
+
+def test_a_channel_that_does_not_count_is_drawn_as_the_series_is(visit):
+    def change(contents):
+        for card in contents["shapelets"]:
+            for match in card["closest"]:
+                for packed in (match["paths"], match["seen"]):
+                    del packed[1]
+                match["places"] = []
+            for name in ("channels", "looked", "strength", "shape"):
+                del card[name][1]
+            card["own"] = None
+        for case in contents["cases"]:
+            for window in case["windows"].values():
+                del window[3:]
+
+    page = visit("hostile", change=change)
+    card = page.locator(".card").first
+    assert "does not count for it" in card.inner_text()
+    assert card.locator("option").count() == 2 and card.locator(".view .overlay").count() == 1
+    assert card.locator(".plane .shape").count() == 1
+
+
+def test_what_makes_each_class(visit, reports):
+    model, series, _ = reports["ragged"]
+    learnt = model.explain_model(series, model.predict(series))
+    page = visit("ragged")
+    rows = page.locator("#by-class dl > div")
+    assert texts(page, "#by-class dt") == ["left", "middle", "right"]
+    for c in range(3):
+        thumbs = rows.nth(c).locator(".thumb")
+        for said in thumbs.all_inner_texts():
+            k = int(re.search(r"Shapelet (\d+)", said)[1])
+            assert learnt.effect[:, k].argmin() == c
+            against = bool(learnt.claims().against[k])
+            assert ("even more against" in said) == against
+    page.locator("#by-class .thumb").first.click()
+    assert page.locator("#closest").is_visible()
+
+
+# ------------------------------------------------------------------ two classes
+
+
+def figures_of(page):
+    return page.locator("#two-classes .panel").nth(1).locator(".figure").all_inner_texts()
+
+
+@pytest.mark.parametrize("viewport", [PHONE, DESKTOP], ids=["phone", "desktop"])
+def test_the_threshold_moves_all_that_depends_on_it(visit, viewport):
+    page = visit("two_classes", viewport)
+    cells = page.locator("#two-classes .confusion td:not(:empty)")
+    slider = page.locator("#threshold")
+    assert page.locator("output").inner_text() == "50 %"
+    (hits, missed), (alarms, left) = np.array(cells.all_inner_texts(), int).reshape(2, 2)
+    sensitivity, specificity, precision = (float(text[:-2]) for text in figures_of(page))
+    assert sensitivity == pytest.approx(100 * hits / (hits + missed), abs=0.1)
+    assert specificity == pytest.approx(100 * left / (left + alarms), abs=0.1)
+    assert precision == pytest.approx(100 * hits / (hits + alarms), abs=0.1)
+    told = page.locator("#two-classes .chart").first.get_attribute("aria-label")
+    slider.focus()
+    page.keyboard.press("Home")  # everybody is named
+    assert figures_of(page)[:2] == ["100 %", "0 %"]
+    assert cells.all_inner_texts()[1::2] == ["0", "0"]
+    assert page.locator("#two-classes .chart").first.get_attribute("aria-label") != told
+    assert slider.get_attribute("aria-valuetext") == page.locator("output").inner_text() != "50 %"
+    assert not overflows(page)
+
+
+def test_either_class_can_be_looked_for(visit):
+    page = visit("two_classes")
+    pressed = page.locator("#two-classes button[aria-pressed=true]")
+    first, matrix = pressed.inner_text(), page.locator("#two-classes .confusion").inner_text()
+    page.locator("#two-classes button[aria-pressed=false]").click()
+    assert pressed.inner_text() != first
+    assert page.evaluate("document.activeElement.textContent") == pressed.inner_text()
+    assert page.locator("#two-classes .chart").count() == 3
+    assert page.locator("#two-classes .confusion").inner_text() != matrix
+    page.locator("#theme").click()  # draws all charts anew
+    note = "so a probability said here is not how often"
+    assert note in page.locator("#notes").inner_text()
+    assert note in page.locator("#two-classes").inner_text()
+    assert note not in visit("ragged").locator("body").inner_text()
+
+
+# ------------------------------------------------------------------ all series at once, sizes
+
+
+def test_the_swarm_has_a_dot_for_each_series(visit, reports):
+    model, series, _ = reports["ragged"]
+    page = visit("ragged", PHONE)
+    place = page.locator("#swarm .chart")
+    place.locator("canvas").wait_for()
+    sizes = np.abs(model.explain(series).contributions()).mean(axis=0)
+    for c, name in [(0, "left"), (2, "right")]:
+        page.locator("#swarm-class").select_option(label=name)
+        told = place.get_attribute("aria-label")
+        order = [int(k) for k in re.findall(r"shapelet (\d+) from", told)]
+        assert order == np.argsort(-sizes[c]).tolist()[:12]
+    colours = place.locator("canvas").first.evaluate(
+        "one => { const { data } = one.getContext('2d').getImageData(0, 0, one.width, one.height);"
+        " return new Set([...data].filter((_, i) => i % 4 === 0)).size }"
+    )
+    assert colours > 8
+
+
+def test_sizes_are_told_in_plain_words(visit):
+    page = visit("two_classes")
+    said = page.locator("#sizes").inner_text()
+    assert "models of 4 to 40 shapelets" in said and "lowest with 40 (0.3 ± 0.02)" in said
+    assert "This model has 12: its loss was 0.31, its accuracy 88.5 %" in said
+    assert "the smallest that is as good as the best, within one standard error" in said
+    page.locator("#sizes .chart svg text", has_text="this model").first.wait_for()
+    assert page.locator("#sizes .chart").count() == 2
+    assert visit("ragged").locator("#sizes").count() == 0
+
+
 # ------------------------------------------------------------------ sounds
 
 
@@ -565,7 +820,7 @@ def test_kinds_are_told_apart(visit, reports):
         card = page.locator(f"#shapelet-{k}")
         has_area = kind == "log-signature"
         assert card.locator(".area svg.plane").count() == int(has_area)
-        assert card.locator(".in-plane").count() == int(not has_area)
+        assert card.locator(".view svg.plane").count() == int(not has_area)
         if kind != "L2":
             assert card.locator("a.tag").inner_text() == kind
     area = page.locator(".area").first

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -52,6 +53,8 @@ class Readable:
         title: str | None = None,
         max_series: int = 1000,
         random_state: int = 0,
+        time_unit: str | None = None,
+        channel_units: Mapping[str, str] | Sequence[str | None] | None = None,
     ) -> Path:
         """Write a page about the model and these series, to open in a browser.
 
@@ -72,6 +75,10 @@ class Readable:
             explained. Accuracy is always that over all.
         random_state : int
             For that choice.
+        time_unit : str, optional
+            What times are counted in, such as "h", for the axes; dates need none.
+        channel_units : dict by name of channel, or list with one text for each channel, optional
+            What values are measured in, such as ``{"HR": "bpm"}``.
 
         Returns
         -------
@@ -94,5 +101,13 @@ class Readable:
         from ..explain.report import write_report
 
         return write_report(
-            self, path, X, y, title=title, max_series=max_series, random_state=random_state
+            self,
+            path,
+            X,
+            y,
+            title=title,
+            max_series=max_series,
+            random_state=random_state,
+            time_unit=time_unit,
+            channel_units=channel_units,
         )

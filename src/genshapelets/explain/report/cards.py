@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...estimators.base import ShapeletEstimator
 from ...paths import Array, Index
 from ..areas import in_plane, loops, senses, signed_area
 from ..drawing import kind_of
@@ -16,12 +17,14 @@ from ..matches import ShapeletMatches, Window
 from ..overall import ModelExplanation
 from .numbers import pack, pack_curve, resampled, said, said_length, short
 
-FEW_CHANNELS = 6  # that are drawn; of more, those that say most
-POINTS, KNOTS = 48, 40  # of a curve on a card, and of a shapelet
+FEW_CHANNELS = 6  # of a shapelet that are drawn; of more, those that say most
+KNOTS = 40  # of a shapelet
+POINTS, FEWER = 48, 24  # of the series that it is most similar to, and of the others
 MOST_LOOPS = 12  # of an area, the largest
 REACH = 3.0  # of a heat map's colours, in standard deviations
 CLOSEST = 8  # series
 FEW_CLASSES, EACH_WAY = 12, 3  # of more, those that a shapelet speaks most for and against
+SLIGHT = 1e-3  # of the largest claim: as good as none
 BINS = 20
 
 
@@ -29,8 +32,8 @@ def card(
     explanation: Explanation,
     learnt: ModelExplanation | None,
     shapelet: int,
-    shown: Index,
     weight: float,
+    time_unit: str = "",
 ) -> dict[str, Any]:
     """All that a card shows. A sound of the shapelet is elsewhere: see `sounds`.
 
@@ -39,100 +42,159 @@ def card(
     explanation : Explanation
     learnt : ModelExplanation, or None if the head is not linear
     shapelet : int
-    shown : (channels,) array
-        Channels in which whole series are drawn.
     weight : float
         Share of all contributions that come from this shapelet.
+    time_unit : str
     """
     found = explanation.matches
     n = int(found.nearest[shapelet])
+    claim = None if learnt is None else _claim(learnt, shapelet)
     hears = cepstrum_of(explanation.estimator) is not None
     alike = explanation.alike[:, shapelet]
     usual_span = float(np.median(found.series.spans))
+    channels = own_channels(found, shapelet)
     looked = found.metric_of(shapelet)
-    strength = looked / max(float(looked.max()), 1e-300)
-    times = _times_around(found, shapelet, n)
     where = np.clip(found.position[alike, shapelet], 0.0, 1.0)
+    length, dated = float(found._length[shapelet]), found.series.time_origin is not None
     return {
         "number": shapelet,
         "weight": short(weight),
-        "length": said_length(float(found._length[shapelet]), found.series.time_origin is not None),
-        "duration": short(found._length[shapelet], 9),
-        "share": short(found._length[shapelet] / usual_span) if usual_span else None,
+        "length": said_length(length, dated, time_unit),
+        "duration": short(length, 9),
+        "share": short(length / usual_span) if usual_span else None,
         "kind": said(found.kinds[shapelet]),
         "tag": said(kind_of(found, shapelet)),
         "levelFree": bool(found.level_free[shapelet]),
         "scaleFree": bool(found.scale_free[shapelet]),
         "alike": int(alike.sum()),
+        "claim": claim,
         "pulls": None if learnt is None else _pulls(learnt, shapelet),
         "where": np.histogram(where, BINS, (0.0, 1.0))[0].tolist(),
         "mostly": short(np.quantile(where, [0.25, 0.75]), 3) if len(where) else None,
-        "nearest": n,
-        "window": _share_of_picture(found, shapelet, n, times),
-        "curves": [] if hears else _curves(found, shapelet, n, times, strength),
         "map": _map(found, shapelet, n, hears),
         "area": _area(found, shapelet, n) if found.kinds[shapelet] == LOG_SIGNATURE else None,
-        "strength": short(strength[shown], 3),
-        "shape": [pack(row) for row in resampled(found.shapelets[shapelet][shown], KNOTS)],
+        "channels": channels.tolist(),
+        "looked": short(looked[channels], 3),
+        "strength": short(looked[channels] / max(float(looked.max()), 1e-300), 3),
+        "shape": [pack(row) for row in resampled(found.shapelets[shapelet][channels], KNOTS)],
+        "source": source_of(explanation.estimator, found, shapelet, channels),
         "closest": [
-            [
-                int(m),
-                short(found.discrepancy[m, shapelet], 4),
-                *window_of(found, shapelet, m, shown),
-            ]
-            for m in found.closest(shapelet, CLOSEST).tolist()
+            match(found, shapelet, m, channels, FEWER if rank else POINTS)
+            for rank, m in enumerate(found.closest(shapelet, CLOSEST).tolist())
         ],
+        "own": _in_own_class(learnt, shapelet, channels),
     }
 
 
-def window_of(found: ShapeletMatches, shapelet: int, series: int, shown: Index) -> list[Any]:
+def own_channels(found: ShapeletMatches, shapelet: int) -> Index:
+    """Channels that a shapelet looks at, or the first; of many, those that say most. In their order."""
+    most = found.channels(shapelet)
+    most = most[found.metric_of(shapelet)[most] > 0][:FEW_CHANNELS]
+    return np.sort(most) if len(most) else np.array([0])
+
+
+def match(
+    found: ShapeletMatches, shapelet: int, series: int, channels: Index, points: int
+) -> dict[str, Any]:
+    """A series around the window where a shapelet was found; times are from the series' first."""
+    times = _times_around(found, shapelet, series)
+    first, span = times[0], max(float(times[-1] - times[0]), 1e-300)
+    begin, *places = window_of(found, shapelet, series, channels)
+    ends = found._offset[series, shapelet] + np.array([0.0, found._length[shapelet]])
+    return {
+        "series": series,
+        "distance": short(found.discrepancy[series, shapelet], 4),
+        "first": short(first - found.series[series].times[0], 7),
+        "span": short(span, 7),
+        "window": short((ends - first) / span),
+        "begin": begin,
+        "places": places,
+        "paths": [
+            pack_curve((times - first) / span, row, points)
+            for row in found.path_at(series, times)[channels]
+        ],
+        "seen": [_seen(found, series, d, first, span) for d in channels],
+    }
+
+
+def source_of(
+    estimator: ShapeletEstimator, found: ShapeletMatches, shapelet: int, channels: Index
+) -> dict[str, Any] | None:
+    """The training window that a shapelet stands for, if the model keeps it.
+
+    It has the level and the scale of the shapelet where these do not count.
+    """
+    kept = getattr(estimator, "sources_", None)
+    if kept is None:
+        return None
+    values = np.asarray(kept.values[shapelet], np.float64)[channels]
+    own = found.shapelets[shapelet][channels]
+    if found.level_free[shapelet]:
+        values = values - values.mean(axis=1, keepdims=True)
+        if found.scale_free[shapelet]:
+            height = np.ptp(values, axis=1, keepdims=True)
+            values = values * np.ptp(own, axis=1, keepdims=True) / np.where(height > 0, height, 1.0)
+        values = values + own.mean(axis=1, keepdims=True)
+    start = np.asarray(kept.start)[shapelet]
+    return {
+        "series": said(np.asarray(kept.series)[shapelet]),
+        "start": said(start) if found.series.time_origin is not None else short(start, 6),
+        "values": [pack(row) for row in resampled(values, KNOTS)],
+    }
+
+
+def window_of(found: ShapeletMatches, shapelet: int, series: int, channels: Index) -> list[Any]:
     """Start of a window, from the series' first time; where a shapelet that ignores them is drawn.
 
-    That is, for each channel shown, how far it is lifted and, if it is scale-free, how much enlarged.
+    That is, for each of the channels, how far it is lifted and, if it is scale-free, how much enlarged.
     """
     begin = found._offset[series, shapelet] - found.series[series].times[0]
     if not found.level_free[shapelet]:
         return [short(begin, 7)]
     drawn, own = found.window(shapelet, series).shapelet, found.shapelets[shapelet]
-    placed = [short(begin, 7), *short((drawn - own[:, :1])[shown, 0], 4)]
+    placed = [short(begin, 7), *short((drawn - own[:, :1])[channels, 0], 4)]
     if not found.scale_free[shapelet]:
         return placed
     height = np.ptp(own, axis=1)
     scale = np.where(height > 0, np.ptp(drawn, axis=1) / np.where(height > 0, height, 1.0), 1.0)
-    return [*placed, *short(scale[shown], 4)]
+    return [*placed, *short(scale[channels], 4)]
+
+
+def _claim(learnt: ModelExplanation, shapelet: int) -> list[Any] | None:
+    """(Class, 1 if it speaks for it, else -1), or None if it says next to nothing."""
+    answer, against, size = learnt.claims()
+    if size[shapelet] <= SLIGHT * size.max():
+        return None
+    return [int(answer[shapelet]), -1 if against[shapelet] else 1]
+
+
+def _in_own_class(
+    learnt: ModelExplanation | None, shapelet: int, channels: Index
+) -> dict[str, Any] | None:
+    """The closest series of the class that likeness to a shapelet raises most, if there is one."""
+    if learnt is None or learnt.classes is None:
+        return None
+    raised = learnt.classes[learnt.effect[:, shapelet].argmin()]
+    closest = learnt.matches.closest(shapelet)
+    closest = closest[learnt.labels[closest] == raised]
+    return (
+        match(learnt.matches, shapelet, int(closest[0]), channels, POINTS) if len(closest) else None
+    )
 
 
 def _pulls(learnt: ModelExplanation, shapelet: int) -> list[list[Any]]:
-    """(Class, effect of fitting better, weight), for first: the head's signs are those of distance."""
+    """(Class, effect of fitting better, weight), for first: the head's signs are those of distance.
+
+    What is added to all classes alike changes no probability: their mean effect is taken off.
+    """
     effect, weight = -learnt.effect[:, shapelet], learnt.weight[:, shapelet]
+    if learnt.classes is not None:
+        effect = effect - effect.mean()
     order = np.argsort(-effect, kind="stable")
     if len(order) > FEW_CLASSES:
         spoken_for, against = order[effect[order] > 0], order[effect[order] < 0]
         order = np.concatenate([spoken_for[:EACH_WAY], against[-EACH_WAY:]])
     return [[int(c), short(effect[c], 4), short(weight[c], 4)] for c in order]
-
-
-def _curves(
-    found: ShapeletMatches, shapelet: int, series: int, times: Array, strength: Array
-) -> list[dict[str, Any]]:
-    """The channels that say most: the series around the window, and the shapelet in it."""
-    path = found.path_at(series, times)
-    places = (times - times[0]) / max(float(times[-1] - times[0]), 1e-300)
-    window = found.window(shapelet, series)
-    drawn = _evenly(window, window.shapelet, min(found.shapelets.shape[2], KNOTS))
-    looked = found.metric_of(shapelet)
-    observed = ~np.isnan(found.series[series].values).all(axis=1)
-    return [
-        {
-            "channel": int(d),
-            "looked": short(looked[d], 3),
-            "strength": short(strength[d], 3),
-            "observed": bool(observed[d]),
-            "path": pack_curve(places, path[d], POINTS),
-            "shape": pack(drawn[d]),
-        }
-        for d in np.sort(found.channels(shapelet, FEW_CHANNELS))
-    ]
 
 
 def _area(found: ShapeletMatches, shapelet: int, series: int) -> dict[str, Any]:
@@ -198,10 +260,12 @@ def _times_around(found: ShapeletMatches, shapelet: int, series: int) -> Array:
     return np.union1d([first, last], own[(own > first) & (own < last)])
 
 
-def _share_of_picture(
-    found: ShapeletMatches, shapelet: int, series: int, times: Array
-) -> list[float]:
-    """Begin and end of the window, as shares of the picture's width."""
-    begin = found._offset[series, shapelet]
-    ends = np.array([begin, begin + found._length[shapelet]])
-    return short((ends - times[0]) / max(float(times[-1] - times[0]), 1e-300))
+def _seen(
+    found: ShapeletMatches, series: int, channel: int, first: float, span: float
+) -> list[float] | None:
+    """Between which shares of a picture a channel was observed; outside, its path is held."""
+    own = found.series[series]
+    times = own.times[~np.isnan(own.values[channel])]
+    if not len(times):
+        return None
+    return short(np.clip((times[[0, -1]] - first) / span, 0.0, 1.0), 4)

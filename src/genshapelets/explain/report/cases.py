@@ -10,17 +10,18 @@ from numpy.typing import NDArray
 from ...paths import Array, Index
 from ...series import RaggedSeries
 from ..local import Explanation
-from .cards import window_of
+from ..matches import ShapeletMatches
+from .cards import FEW_CHANNELS, own_channels, window_of
 from .numbers import pack_curve, said, short
 
-TOP = 10  # shapelets whose contributions are shown one by one
+CARRIED, MANY = 0.9, 20  # of an answer, by the shapelets shown one by one; but no more of them
 FEWEST, MOST = 24, 2000  # points of a curve
 SCORE = 12  # digits: small parts may decide what is predicted
 CHARACTERS, BESIDES = 5.4, 48  # that a point, and a whole curve, take up
 
 
 def case(
-    explanation: Explanation, series: int, name: Any, code: int | None, shown: Index, parts: Array
+    explanation: Explanation, series: int, name: Any, code: int | None, parts: Array
 ) -> dict[str, Any]:
     """Explain what was predicted for one series, and the answer next to it.
 
@@ -33,8 +34,6 @@ def case(
         What the series is called.
     code : int, optional
         Of its true class.
-    shown : (channels,) array
-        Channels that are drawn.
     parts : (answers, shapelets) array
         Contributions of its shapelets.
     """
@@ -42,11 +41,13 @@ def case(
     answers = explanation.answers[series]
     tops = []
     for answer in _asked(answers, code):
-        order = np.argsort(-np.abs(parts[answer]), kind="stable")[:TOP]
+        order = reasons(parts[answer])
         top = [[int(k), short(parts[answer, k])] for k in order]
         rest = answers[answer] - explanation.bias[answer] - sum(part for _, part in top)
         tops.append({"answer": answer, "score": short(answers[answer], SCORE), "parts": top})
-        tops[-1]["rest"] = short(rest) if found.n_shapelets > TOP else None
+        tops[-1]["rest"] = short(rest) if found.n_shapelets > len(top) else None
+        size = np.abs(parts[answer])
+        tops[-1]["carried"] = short(size[order].sum() / max(float(size.sum()), 1e-300), 4)
         if explanation.probabilities is not None:
             tops[-1]["probability"] = short(explanation.probabilities[series, answer], 4)
     used = sorted({k for top in tops for k, _ in top["parts"]})
@@ -56,16 +57,27 @@ def case(
         "name": said(name),
         "first": _first(found.series, series),
         "span": short(own[-1] - own[0], 9),
+        "channels": _drawn(explanation, used, np.abs(parts).max(axis=0)).tolist(),
         "answers": tops,
         "windows": {
-            k: [short(near, 3), bool(alike[k]), *window_of(found, k, series, shown)]
+            k: [short(near, 3), bool(alike[k]), *_placed(found, k, series)]
             for k, near in zip(used, nearness, strict=True)
         },
     }
 
 
-def curves(series: RaggedSeries, shown: Index, room: float) -> tuple[list[list[Any]], int]:
-    """Observed values of every series and channel shown, thinned so that they fit the room.
+def reasons(parts: Array) -> Index:
+    """The fewest shapelets that carry nine tenths of an answer, most first; of many, the first."""
+    size = np.abs(parts)
+    order = np.argsort(-size, kind="stable")
+    carried = np.cumsum(size[order])
+    return order[: min(int((carried < CARRIED * carried[-1]).sum()) + 1, MANY)]
+
+
+def curves(
+    series: RaggedSeries, shown: list[list[int]], room: float
+) -> tuple[list[list[Any]], int]:
+    """Observed values of every series in the channels that are shown of it, thinned to fit the room.
 
     Returns
     -------
@@ -74,12 +86,12 @@ def curves(series: RaggedSeries, shown: Index, room: float) -> tuple[list[list[A
     n_points : int
         The most points that a curve has.
     """
-    n_points = int((room / (len(series) * len(shown)) - BESIDES) / CHARACTERS)
+    n_points = int((room / sum(map(len, shown)) - BESIDES) / CHARACTERS)
     n_points = min(max(n_points, FEWEST), MOST)
     drawn = []
-    for one in series:
+    for one, channels in zip(series, shown, strict=True):
         places = (one.times - one.times[0]) / max(float(one.times[-1] - one.times[0]), 1e-300)
-        values = one.values[shown]
+        values = one.values[channels]
         seen = ~np.isnan(values)
         drawn.append(
             [
@@ -88,6 +100,17 @@ def curves(series: RaggedSeries, shown: Index, room: float) -> tuple[list[list[A
             ]
         )
     return drawn, n_points
+
+
+def _placed(found: ShapeletMatches, shapelet: int, series: int) -> list[Any]:
+    return window_of(found, shapelet, series, own_channels(found, shapelet))
+
+
+def _drawn(explanation: Explanation, shapelets: list[int], sizes: Array) -> Index:
+    """Channels of a series that are drawn: all, or of many those that its shapelets look at most."""
+    found = explanation.matches
+    looked = sum(sizes[k] * found.metric_of(k) for k in shapelets)
+    return np.sort(np.argsort(-looked, kind="stable")[:FEW_CHANNELS])
 
 
 def _asked(answers: Array, code: int | None) -> list[int]:

@@ -19,7 +19,9 @@ MANY_EPOCHS = 400  # more are not all drawn
 OF_THE_RUN = {"checkpoint", "checkpoint_interval", "n_jobs", "verbose"}  # and not of the model
 
 
-def about_data(series: RaggedSeries, codes: NDArray[Any] | None, n_classes: int) -> dict[str, Any]:
+def about_data(
+    series: RaggedSeries, codes: NDArray[Any] | None, n_classes: int, time_unit: str = ""
+) -> dict[str, Any]:
     """Sizes, sampling, missing values and, from codes of the classes, their balance."""
     dated = series.time_origin is not None
     lengths, spans = series.lengths, series.spans
@@ -35,8 +37,8 @@ def about_data(series: RaggedSeries, codes: NDArray[Any] | None, n_classes: int)
         "series": len(series),
         "channels": series.n_channels,
         "times": [int(lengths.min()), int(np.median(lengths)), int(lengths.max())],
-        "spans": [said_length(float(span), dated) for span in _spread(spans)],
-        "steps": [said_length(float(step), dated) for step in _spread(steps)],
+        "spans": [said_length(float(span), dated, time_unit) for span in _spread(spans)],
+        "steps": [said_length(float(step), dated, time_unit) for step in _spread(steps)],
         "evenly": short(1.0 - len(uneven) / len(series)),
         "missing": short(float(np.isnan(series.values).mean())),
         "dated": dated,
@@ -63,11 +65,14 @@ def about_channels(
 def about_model(estimator: ShapeletEstimator) -> dict[str, Any]:
     """Its parameters, kinds of shapelets, and how training went."""
     history = getattr(estimator, "history_", {})
+    weights = getattr(estimator, "class_weight", None)
     n_epochs = max(map(len, history.values()), default=0)
     drawn = np.unique(np.linspace(0, n_epochs - 1, MANY_EPOCHS).round().astype(int))
     return {
         "estimator": type(estimator).__name__,
         "log": estimator.model_.log,
+        "weighted": None if weights is None else said(weights),
+        "sizes": _sizes(estimator),
         "kinds": _kinds(estimator),
         "parameters": [
             [name, said(value, 1000)]
@@ -80,6 +85,19 @@ def about_model(estimator: ShapeletEstimator) -> dict[str, Any]:
             for name, values in history.items()
             if n_epochs
         },
+    }
+
+
+def _sizes(estimator: ShapeletEstimator) -> dict[str, Any] | None:
+    """How good models of fewer and of more shapelets were, fewest first, if training tried them."""
+    path = getattr(estimator, "path_", None)
+    if path is None:
+        return None
+    order = np.argsort(path.n_shapelets, kind="stable")
+    columns = ("n_shapelets", "loss", "loss_error", "score")
+    return {
+        "scoreName": said(path.score_name),
+        **{name: short(np.asarray(getattr(path, name), np.float64)[order]) for name in columns},
     }
 
 

@@ -33,13 +33,14 @@ def said(value: Any, width: int = 200) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def said_length(value: float, dated: bool) -> str:
+def said_length(value: float, dated: bool, unit: str = "") -> str:
     """A length of time: in the unit of the times or, as seconds of dates, in one that suits it."""
-    number, unit = value, "time units"
+    number, unit = value, unit or "time units"
     if dated:
         (number,), unit = in_numbers(np.array([value * 1e9]).astype("m8[ns]"))
     figure = f"{number:.{3 if dated else 4}g}"
-    return f"{figure} {unit.removesuffix('s') if figure == '1' else unit}"
+    one = figure == "1" and unit.endswith("s") and len(unit) > 2
+    return f"{figure} {unit.removesuffix('s') if one else unit}"
 
 
 def thin(values: Array, count: int) -> Index:

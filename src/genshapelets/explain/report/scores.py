@@ -35,7 +35,7 @@ def class_scores(true: Index, predicted: Index, n_classes: int) -> dict[str, Any
         order = order[np.argsort(recall[order], kind="stable")][:MANY_CLASSES]
     scores = {
         "accuracy": short(right.sum() / len(true), 9),
-        "interval": short(_interval(right.sum(), len(true))),
+        "interval": short(interval(right.sum(), len(true))),
         "guess": short(there.max() / len(true)),
         "balanced": short(recall[present].mean(), 9),
         "classes": [
@@ -70,7 +70,8 @@ def number_scores(true: Array, predicted: Array) -> dict[str, Any]:
     }
 
 
-def _interval(right: float, count: int) -> NDArray[Any]:
+def interval(right: float, count: int) -> NDArray[Any]:
+    """Wilson's 95 % interval of a share."""
     z = 1.96
     share, widening = right / count, z * z / count
     middle = (share + widening / 2) / (1 + widening)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,16 @@ from ..hearing import cepstrum_of, has_seconds, listener_of, sound_of, waveform_
 from ..local import Explanation, explain_series
 from ..measures import measure
 from ..overall import ModelExplanation, checked_labels, learnt_from
-from .cards import FEW_CHANNELS, card
+from .cards import card
 from .cases import SCORE, case, curves
 from .data import about_channels, about_data, about_model
 from .numbers import said, short
 from .page import as_json, asset, render
 from .scores import class_scores, number_scores
 from .sounds import SoundOf, sounds
+from .swarm import swarm
+from .two_classes import two_class_scores
+from .units import checked_channel_units, checked_time_unit
 
 LARGEST = 4_800_000  # bytes that a page of no more than a thousand series takes up
 
@@ -41,6 +45,8 @@ def write_report(
     title: str | None = None,
     max_series: int = 1000,
     random_state: int = 0,
+    time_unit: str | None = None,
+    channel_units: Mapping[str, str] | Sequence[str | None] | None = None,
     sounds_by: SoundOf | None = None,
 ) -> Path:
     """Write a page about a fitted model and these series; see ``ShapeletClassifier.report``.
@@ -59,15 +65,19 @@ def write_report(
     estimator._check_like_training(series, model)
     true = None if y is None else _as_targets(estimator, y, len(series))
     chosen = _sample(estimator, true, len(series), int(max_series), random_state)
+    unit = checked_time_unit(time_unit, series.time_origin is not None)
     # First of all of them, so that what is wrong with a series is said of the right one.
-    predicted = estimator.predict(given) if len(chosen) < len(given) else None
+    foretold = _foretell(estimator, given) if len(chosen) < len(given) else None
     explanation = explain_series(estimator, given[chosen])
-    predicted = explanation.predicted if predicted is None else predicted
-    contents = _contents(explanation, series, chosen, true, predicted)
+    units = checked_channel_units(channel_units, explanation.matches.channel_names)
+    if foretold is None:
+        foretold = explanation.predicted, explanation.probabilities
+    contents = _contents(explanation, series, chosen, true, foretold, unit)
+    contents |= {"timeUnit": unit, "channelUnits": units}
     name = _title(explanation) if title is None else str(title)
     room = LARGEST - sum(len(text.encode("utf-8", "replace")) for text in _besides(contents))
     contents["curves"], contents["points"] = curves(
-        explanation.matches.series, np.array(contents["shown"]), room
+        explanation.matches.series, [one["channels"] for one in contents["cases"]], room
     )
     contents["sounds"] = None
     sounds_by = _sound_of(estimator, given) if sounds_by is None else sounds_by
@@ -96,8 +106,23 @@ def _sound_of(estimator: ShapeletEstimator, waves: RaggedSeries) -> SoundOf | No
     return made
 
 
+Foretold = tuple[NDArray[Any], Array | None]  # what is predicted, and the classes' probabilities
+
+
+def _foretell(estimator: ShapeletEstimator, given: RaggedSeries) -> Foretold:
+    if not isinstance(estimator, ShapeletClassifier):
+        return estimator.predict(given), None
+    probabilities = estimator.predict_proba(given)
+    return estimator.classes_[probabilities.argmax(axis=1)], probabilities
+
+
 def _contents(
-    explanation: Explanation, series: Any, chosen: Index, true: Any, predicted: NDArray[Any]
+    explanation: Explanation,
+    series: Any,
+    chosen: Index,
+    true: Any,
+    foretold: Foretold,
+    time_unit: str,
 ) -> dict[str, Any]:
     """All that the page shows but the curves of the series."""
     estimator, found = explanation.estimator, explanation.matches
@@ -105,32 +130,36 @@ def _contents(
     learnt, refusal = _learnt(explanation, None if true is None else true[chosen])
     codes = None if true is None or classes is None else np.searchsorted(classes, true)
     scores = None
+    predicted, probabilities = foretold
     if codes is not None:
         assert classes is not None
+        assert probabilities is not None
         scores = class_scores(codes, np.searchsorted(classes, predicted), len(classes))
+        if len(classes) == 2:
+            scores["two"] = two_class_scores(codes, probabilities)
     elif true is not None:
         scores = number_scores(true, predicted)
     looked = found.metric.mean(axis=0) if learnt is None else learnt.channel_importance
-    shown = np.sort(np.argsort(-looked, kind="stable")[:FEW_CHANNELS])
     ids = np.arange(len(series)) if series.series_ids is None else np.asarray(series.series_ids)
     cases, weight = [], np.zeros(found.n_shapelets)
     for position, n in enumerate(chosen.tolist()):
         parts = explanation.contributions(position)
         weight += np.abs(parts[explanation.chosen(position)])
         code = None if codes is None else int(codes[n])
-        one = case(explanation, position, ids[n], code, shown, parts)
+        one = case(explanation, position, ids[n], code, parts)
         one["label"] = short(true[n], SCORE) if code is None and true is not None else code
         cases.append(one)
     weight /= max(float(weight.sum()), 1e-300)
+    order = np.argsort(-weight, kind="stable")
     width = 1000 if classes is None else max(200, min(10_000, 1_000_000 // len(classes)))
     return {
         "version": _version(),
         "classes": None if classes is None else [said(name, width) for name in classes],
         "channelNames": [said(name, 200) for name in found.channel_names],
-        "shown": shown.tolist(),
-        "centre": short(found.centre[shown], 9),
+        "hears": cepstrum_of(estimator) is not None,
+        "centre": short(found.centre, 9),
         "sameScale": bool(found.scale.max() <= 4.0 * found.scale.min()),
-        "data": about_data(series, codes, 0 if classes is None else len(classes)),
+        "data": about_data(series, codes, 0 if classes is None else len(classes), time_unit),
         "channels": about_channels(series, found.channel_names, looked),
         "model": about_model(estimator),
         "scores": scores,
@@ -138,9 +167,9 @@ def _contents(
         "refusal": refusal,
         "measures": _measures(learnt, labelled=true is not None),
         "shapelets": [
-            card(explanation, learnt, int(k), shown, float(weight[k]))
-            for k in np.argsort(-weight, kind="stable")
+            card(explanation, learnt, int(k), float(weight[k]), time_unit) for k in order
         ],
+        "swarm": swarm(explanation, order),
         "cases": cases,
     }
 

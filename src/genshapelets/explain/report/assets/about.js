@@ -101,7 +101,7 @@ function aboutChannels() {
 
 function aboutModel(model) {
   const section = byId("model");
-  section.append(readability());
+  fill(section, {}, [sizesPanel(model.sizes), readability()]);
   const { history, epochs } = model;
   if (epochs.length) {
     const score = history.accuracy ? "accuracy" : "r2",

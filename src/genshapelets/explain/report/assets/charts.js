@@ -17,10 +17,10 @@ const ink = () => ({
 });
 
 // `option` makes the option anew each time, `describe` says it in words.
-function chart(node, height, option, describe) {
+function chart(node, height, option, describe, renderer = "svg") {
   node.classList.add("chart");
   const one = { node, height, option, describe };
-  one.api = echarts.init(node, null, { renderer: "svg", height: height() });
+  one.api = echarts.init(node, null, { renderer, height: height() });
   charts.push(one);
   draw(one);
   return one;

@@ -9,20 +9,10 @@ const strongest = (pulls) => [
 
 function claim(one) {
   if (!one.pulls) return "";
-  const spokenFor = one.pulls.filter(([, effect]) => effect > SLIGHT),
-    against = one.pulls.filter(([, effect]) => effect < -SLIGHT).reverse();
-  if (!classes)
-    return spokenFor.length
-      ? "Raises the number"
-      : against.length
-        ? "Lowers the number"
-        : "Hardly matters";
-  const name = ([answer]) => el("strong", {}, label(classes[answer]));
-  if (spokenFor.length)
-    return [spokenFor.length > 1 ? "Speaks most for " : "Speaks for ", name(spokenFor[0])];
-  const worst = against.slice(0, 2).flatMap((pull, i) => [i ? " and " : "", name(pull)]);
-  if (against.length > 2) return ["Speaks for no class, most against ", ...worst];
-  return against.length ? ["Speaks against ", ...worst] : "Speaks for no class";
+  if (!one.claim) return "Says next to nothing";
+  const [answer, side] = one.claim;
+  if (!classes) return side > 0 ? "Raises the number" : "Lowers the number";
+  return [`Speaks ${side > 0 ? "for" : "against"} `, el("strong", {}, label(classes[answer]))];
 }
 
 function pulls(one, some, weights = false) {
@@ -32,7 +22,8 @@ function pulls(one, some, weights = false) {
     largest = largestOf(effects) || 1,
     say = amounts(effects);
   const clearly = "When it fits clearly better (by one standard deviation), ";
-  const said = clearly + (classes ? "the score of a class moves by" : "the number moves by");
+  const against = classes?.length > 2 ? ", beside the mean of all classes," : "";
+  const said = `${clearly}${classes ? "the score of a class" : "the number"}${against} moves by`;
   const most =
     some.length < (classes?.length ?? 1) ? ` (strongest of ${whole(classes.length)} classes)` : "";
   return el(

@@ -1,7 +1,20 @@
 // The series closest to a shapelet, in a dialog.
 function closest(one) {
-  const dialog = byId("closest");
-  const c = one.strength.indexOf(Math.max(...one.strength));
+  const dialog = byId("closest"),
+    list = el("ol", { class: "closest" });
+  const show = (i) => list.replaceChildren(...closestIn(one, i, dialog));
+  const chooser = el(
+    "label",
+    { class: "soft chooser" },
+    "Drawn in ",
+    el(
+      "select",
+      { onchange: ({ target: { value } }) => show(Number(value)) },
+      one.channels.map((_, i) =>
+        el("option", { value: i, selected: i === strongestOf(one) }, shareTitle(one, i)),
+      ),
+    ),
+  );
   dialog.replaceChildren(
     el(
       "div",
@@ -10,78 +23,50 @@ function closest(one) {
       el("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, "Close"),
     ),
     el("p", { class: "claim" }, claim(one)),
+    one.channels.length > 1
+      ? chooser
+      : el("p", { class: "soft" }, channelNames.length > 1 ? `Drawn in ${channelTitle(one.channels[0])}.` : ""),
     el(
-      "ol",
-      { class: "closest" },
-      one.closest.map(([n, distance, begin, ...places]) => {
-        const series = cases[n],
-          curve = unpack(contents.curves[n][c]);
-        const window = [begin, begin + one.duration].map((time) =>
-          series.span ? time / series.span : 0,
-        );
-        const shape = placed(one.shape[c], c, places);
-        return el(
-          "li",
-          { "data-series": n },
-          el(
-            "button",
-            {
-              type: "button",
-              onclick: () => {
-                dialog.close();
-                pick(n, true);
-              },
-            },
-            "Series ",
-            label(series.name),
-          ),
-          el(
-            "span",
-            { class: "soft" },
-            series.label === null
-              ? ""
-              : [classes ? label(classes[series.label]) : target(series.label), ", "],
-            `distance ${number(distance)}`,
-          ),
-          overlay(
-            zoomed(curve, window, contents.centre[c]),
-            shape,
-            inside(window),
-            220,
-            80,
-            `The shapelet over series ${cut(series.name)}`,
-            one.strength[c],
-          ),
-          curve.x.length ? null : el("span", { class: "soft" }, UNSEEN),
-        );
-      }),
+      "p",
+      { class: "soft key" },
+      keyOf("shape", "shapelet"),
+      keyOf("path", "series"),
+      keyOf("path held", "held: not observed there"),
+      one.source ? keyOf("source", "training window, series ", label(one.source.series)) : null,
     ),
-    channelNames.length > 1
-      ? el("p", { class: "soft" }, "Drawn in ", label(channelNames[shown[c]]), ".")
-      : "",
+    list,
     pulls(one, one.pulls, true) ?? "",
   );
+  show(strongestOf(one));
   dialog.showModal();
+}
+
+// All on one scale, unless the level of the shapelet is that of each series.
+function closestIn(one, i, dialog) {
+  const reach = one.levelFree ? undefined : reachOf(one, one.closest, i);
+  return one.closest.map((match) => {
+    const { name, label: told } = cases[match.series];
+    const go = () => {
+      dialog.close();
+      pick(match.series, true);
+    };
+    return el(
+      "li",
+      { "data-series": match.series },
+      el("button", { type: "button", onclick: go }, "Series ", label(name)),
+      el(
+        "span",
+        { class: "soft" },
+        told === null ? "" : [classes ? label(classes[told]) : target(told), ", "],
+        `distance ${number(match.distance)}`,
+      ),
+      overlay(one, match, i, `The shapelet over series ${cut(name)}`, { width: 260, height: 150, reach }),
+      match.seen[i] ? null : el("span", { class: "soft" }, UNSEEN),
+    );
+  });
 }
 byId("closest").addEventListener("click", ({ target, currentTarget, clientX, clientY }) => {
   const { left, right, top, bottom } = currentTarget.getBoundingClientRect();
   const outside = clientX < left || clientX > right || clientY < top || clientY > bottom;
   if (target === currentTarget && outside) currentTarget.close();
 });
-// The window and half its length on both sides, as far as the series goes.
-const around = ([begin, end]) => [
-  Math.max(0, begin - (end - begin) / 2),
-  Math.max(Math.min(1, end + (end - begin) / 2), end),
-];
-function inside(window) {
-  const [first, last] = around(window);
-  return window.map((place) => (place - first) / (last - first || 1));
-}
-function zoomed(curve, window, unseen) {
-  const [first, last] = around(window),
-    xs = [first, ...curve.x.filter((x) => x > first && x < last), last];
-  return {
-    x: xs.map((x) => (x - first) / (last - first || 1)),
-    y: xs.map((x) => valueAt(curve, x) ?? unseen),
-  };
-}

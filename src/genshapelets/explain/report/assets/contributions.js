@@ -1,4 +1,10 @@
 // What each shapelet adds to an answer, as a table with bars.
+// One that fits worse than usual counts too: by its absence.
+function said(alike, part) {
+  if (!classes) return `${alike ? "is there" : "is absent"}, which ${part > 0 ? "raises" : "lowers"} the number`;
+  return `${alike ? "is there" : "is absent"}, which speaks ${part > 0 ? "for" : "against"} it`;
+}
+
 function contributions() {
   const one = cases[state.series],
     asked = one.answers[state.answer],
@@ -36,12 +42,12 @@ function contributions() {
       el(
         "td",
         { class: "match" },
-        alike ? "fits better than usual" : "fits worse than usual",
+        said(alike, part),
         el(
           "span",
           { class: "soft" },
           cardOf.get(k).tag ? `${cardOf.get(k).tag}: ` : "",
-          `${number(near)} × the usual distance, at ${saySpan(one, from, to)}`,
+          `${number(near)} × the usual distance, ${alike ? "at" : "at best at"} ${saySpan(one, from, to)}${contents.timeUnit && ` ${contents.timeUnit}`}`,
         ),
       ),
       el("td", {}, tilt(part / largest)),
@@ -61,7 +67,7 @@ function contributions() {
   if (asked.rest !== null)
     rows.push(
       line(
-        `All ${others} other shapelets together`,
+        others === 1 ? "The other shapelet" : `All ${others} other shapelets together`,
         [
           el("td", {}, tilt(asked.rest / largest)),
           el("td", { class: "amount", "data-part": asked.rest }, signed(asked.rest, say)),
@@ -120,7 +126,8 @@ function contributions() {
       classes
         ? "Bars to the right speak for it, bars to the left against it, "
         : "Bars to the right raise it, bars to the left lower it, ",
-      "counted from a usual training series. A shapelet that fits worse than usual counts too: by its absence. ",
+      "counted from a usual training series. ",
+      `${plural(asked.parts.length, "shapelet")} of ${whole(shapelets.length)} ${asked.parts.length === 1 ? "carries" : "carry"} ${percent(asked.carried)} of all that is added and taken away. `,
       el("span", { class: "hint" }, "Press a number to mark its window above."),
     ),
     table(

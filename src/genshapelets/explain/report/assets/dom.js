@@ -1,6 +1,6 @@
 // Reading the contents, and making elements. Text from data only ever becomes text nodes.
 const contents = JSON.parse(document.getElementById("contents").textContent);
-const { classes, cases, shapelets, channelNames, shown } = contents;
+const { classes, cases, shapelets, channelNames } = contents;
 const dated = contents.data.dated;
 const UNSEEN = "not observed; taken as its mean";
 
@@ -12,7 +12,7 @@ function fill(node, attributes, children) {
     else if (value === true) node.setAttribute(name, "");
     else if (value !== false && value !== null) node.setAttribute(name, value);
   }
-  node.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return node;
 }
 const el = (tag, attributes = {}, ...children) =>
@@ -28,11 +28,11 @@ function shares(code) {
 }
 const values = ([low, high, heights]) =>
   shares(heights).map((height) => low + height * (high - low));
-// A shapelet's values where it is drawn: enlarged and lifted, if scale and level do not count.
-function placed(packed, c, places) {
-  const shape = values(packed),
-    [lift, scale] = [places[c] ?? 0, places[shown.length + c] ?? 1];
-  return shape.map((value) => shape[0] + lift + scale * (value - shape[0]));
+// A shapelet's values in the i-th of its channels, enlarged and lifted if scale and level do not count.
+function placed(one, i, places, packed = one.shape[i]) {
+  const [base] = values(one.shape[i]),
+    [lift, scale] = [places[i] ?? 0, places[one.shape.length + i] ?? 1];
+  return values(packed).map((value) => base + lift + scale * (value - base));
 }
 const unpack = (curve) => ({ x: shares(curve[3]), y: values(curve) });
 function valueAt({ x, y }, place) {

@@ -83,7 +83,7 @@ function mapsOf(one) {
 const keyOfMaps = ({ reach }) =>
   el(
     "div",
-    { class: "key" },
+    { class: "key-of-maps" },
     `−${reach}`,
     el("span", { style: `background:linear-gradient(to right, ${HEAT.join(",")})` }),
     `+${reach} standard deviations. First coefficient on top, time to the right.`,

@@ -38,10 +38,12 @@ function notes() {
     said.push(
       `Long series are drawn by no more than ${whole(contents.points)} of their points, highest and lowest ones among them.`,
     );
-  if (channelNames.length > shown.length)
+  const few = cases[0].channels.length;
+  if (channelNames.length > few)
     said.push(
-      `Series are drawn in the ${shown.length} of ${channelNames.length} channels that the model looks at most, shapelets in the ${shown.length} that say most for each.`,
+      `Each series is drawn in the ${few} of ${channelNames.length} channels that count most for what is predicted; a shapelet in no more than ${few} of those that it looks at.`,
     );
+  if (contents.model.weighted) said.push(weightedNote());
   byId("notes").append(...said.map((text) => el("li", {}, text)));
   byId("notes").hidden = !said.length;
 }
@@ -80,7 +82,11 @@ function classGood(scores, data) {
     ),
     caution(),
   );
-  if (scores.matrix) byId("good").append(confusion(scores.matrix));
+  if (scores.two) twoClasses(scores.two);
+  else if (scores.matrix)
+    byId("good").append(
+      el("div", { class: "panel" }, el("h3", {}, "What is taken for what"), confusion(scores.matrix)),
+    );
   else
     byId("good").append(
       el(
@@ -123,21 +129,22 @@ function classGood(scores, data) {
   );
 }
 
-function confusion(matrix) {
+// Rows and columns in this order of the classes.
+function confusion(matrix, order = inOrder) {
   const head = el(
     "tr",
     {},
     el("td", {}),
-    inOrder.map((c) => el("th", { scope: "col" }, label(classes[c]))),
+    order.map((c) => el("th", { scope: "col" }, label(classes[c]))),
   );
-  const rows = inOrder.map((i) => {
+  const rows = order.map((i) => {
     const counts = matrix[i],
       all = counts.reduce((sum, count) => sum + count, 0);
     return el(
       "tr",
       {},
       el("th", { scope: "row" }, label(classes[i])),
-      inOrder.map((j) => {
+      order.map((j) => {
         const count = counts[j],
           share = all ? count / all : 0;
         return el(
@@ -152,10 +159,7 @@ function confusion(matrix) {
       }),
     );
   });
-  return el(
-    "div",
-    { class: "panel" },
-    el("h3", {}, "What is taken for what"),
+  return [
     el(
       "p",
       { class: "soft" },
@@ -171,7 +175,7 @@ function confusion(matrix) {
         el("tbody", {}, rows),
       ),
     ),
-  );
+  ];
 }
 
 function numberGood(scores, data) {

@@ -146,14 +146,15 @@ const toggle = (k) =>
     state.marked.includes(k) ? state.marked.filter((other) => other !== k) : [...state.marked, k],
   );
 
-// Where shapelet k was found in a series: begin and end, then its values in each channel shown.
+// Where shapelet k was found in a series: begin and end, and its values by channel, with their weight.
 function windowOf(one, k) {
   const [, , begin, ...places] = one.windows[k],
-    { duration, shape } = cardOf.get(k);
+    card = cardOf.get(k);
   return {
     begin,
-    end: begin + duration,
-    shape: shape.map((packed, c) => placed(packed, c, places)),
+    end: begin + card.duration,
+    shape: new Map(card.channels.map((d, i) => [d, placed(card, i, places)])),
+    strength: new Map(card.channels.map((d, i) => [d, card.strength[i]])),
   };
 }
 

@@ -1,5 +1,8 @@
 // A series against time, and in the plane if it has two channels, with the marked windows.
-const seriesHeight = () => (shown.length === 1 ? 320 : 70 + 130 * shown.length);
+const seriesHeight = () => {
+  const { channels } = cases[state.series];
+  return channels.length === 1 ? 320 : 70 + 130 * channels.length;
+};
 const seriesInWords = () => {
   const one = cases[state.series];
   return (
@@ -15,12 +18,13 @@ const seriesInWords = () => {
 
 function seriesOption(colours, hues) {
   const one = cases[state.series],
+    shown = one.channels,
     curves = contents.curves[state.series].map(unpack);
   const each = seriesHeight() - 70,
     height = each / shown.length;
   const from = brief(one) ? since(one) : 0;
   const after = (length) => timeAfter(one, length) - from;
-  const windows = state.marked.map((k) => ({ ...cardOf.get(k), ...windowOf(one, k) }));
+  const windows = state.marked.map((k) => windowOf(one, k));
   const last = after(Math.max(one.span, ...windows.map(({ end }) => end)));
   const series = [];
   curves.forEach(({ x, y }, c) => {
@@ -32,7 +36,7 @@ function seriesOption(colours, hues) {
       yAxisIndex: c,
       name: plainly(channelNames[shown[c]]),
       data: unseen
-        ? [0, one.span].map((length) => [after(length), contents.centre[c]])
+        ? [after(0), last].map((time) => [time, contents.centre[shown[c]]])
         : x.map((place, i) => [after(place * one.span), y[i]]),
       symbol: "circle",
       symbolSize: 4,
@@ -59,7 +63,10 @@ function seriesOption(colours, hues) {
         ]),
       },
     });
-    windows.forEach(({ begin, end, shape, strength }, i) =>
+    if (!unseen) series.push(...heldParts(c, [after(0), last], x.map((place) => after(place * one.span)), y, colours));
+    windows.forEach(({ begin, end, shape, strength }, i) => {
+      const own = shape.get(shown[c]);
+      if (!own) return;
       series.push({
         type: "line",
         xAxisIndex: c,
@@ -68,24 +75,24 @@ function seriesOption(colours, hues) {
         showSymbol: false,
         tooltip: { show: false },
         z: 5,
-        data: evenly(shape[c].length, after(begin), after(end)).map((time, j) => [
-          time,
-          shape[c][j],
-        ]),
+        data: evenly(own.length, after(begin), after(end)).map((time, j) => [time, own[j]]),
         lineStyle: {
           color: hues[i % 6],
           width: 4,
           type: STYLES[i % 4],
-          opacity: opacity(strength[c]),
+          opacity: opacity(strength.get(shown[c])),
         },
         itemStyle: { color: hues[i % 6] },
-      }),
-    );
+      });
+    });
   });
   const inDates = dated && !brief(one);
   const bottom = (c) => c === shown.length - 1;
   const reach = curves.map(({ x, y }, c) =>
-    range(x.length ? y : [contents.centre[c]], ...windows.map(({ shape }) => shape[c])),
+    range(
+      x.length ? y : [contents.centre[shown[c]]],
+      ...windows.map(({ shape }) => shape.get(shown[c]) ?? []),
+    ),
   );
   const left = Math.max(...reach.map((ends) => roomFor(ticks(...ends, 3), ends)));
   return {
@@ -116,7 +123,7 @@ function seriesOption(colours, hues) {
           ...(inDates ? lettering(colours) : labels(colours, [after(0), last], 50, true)),
           show: bottom(c),
         },
-        name: !bottom(c) ? "" : brief(one) ? sinceInWords(one) : "time",
+        name: !bottom(c) ? "" : brief(one) ? sinceInWords(one) : timeTitle,
         nameLocation: "middle",
         nameGap: 26,
       }),
@@ -129,7 +136,7 @@ function seriesOption(colours, hues) {
         splitNumber: 3,
         axisLine: { show: false },
         name:
-          (channelNames.length > 1 ? cut(channelNames[d]) : "") +
+          (channelNames.length > 1 ? channelTitle(d) : unitOf(d).trim()) +
           (curves[c].x.length ? "" : ` (${UNSEEN})`),
         nameGap: 8,
         axisLabel: labels(colours, reach[c], 3),
@@ -139,22 +146,43 @@ function seriesOption(colours, hues) {
   };
 }
 
+// Before its first and after its last observation a channel is held at that value.
+const heldParts = (c, [first, last], times, ys, colours) =>
+  [
+    [first, times[0], ys[0]],
+    [times[times.length - 1], last, ys[ys.length - 1]],
+  ]
+    .filter(([from, to]) => to - from > 1e-3 * (last - first))
+    .map(([from, to, value]) => ({
+      type: "line",
+      xAxisIndex: c,
+      yAxisIndex: c,
+      silent: true,
+      showSymbol: false,
+      tooltip: { show: false },
+      data: [
+        [from, value],
+        [to, value],
+      ],
+      lineStyle: { color: colours.path, width: 1.5, type: "dashed" },
+    }));
+
 function seriesInPlane() {
-  const one = cases[state.series],
-    curves = contents.curves[state.series].map(unpack);
-  const places = [...new Set(curves.flatMap(({ x }) => x))].sort((a, b) => a - b);
-  const shapes = state.marked.map((k, i) => ({
-    curve: windowOf(one, k).shape,
-    style: `--hue:${palette()[i % 6]};--dash:${dashes[i % 4]}`,
-  }));
+  const one = cases[state.series];
+  const shapes = state.marked.map((k, i) => {
+    const [, , begin, ...places] = one.windows[k];
+    return {
+      curve: shapePlane(cardOf.get(k), state.series, begin, places),
+      style: `--hue:${palette()[i % 6]};--dash:${dashes[i % 4]}`,
+    };
+  });
   byId("in-plane").replaceChildren(
-    el("p", { class: "channel" }, "The same in the plane"),
+    el("p", { class: "channel" }, "The same in the plane of both channels"),
     plane(
-      curves.map((curve, c) => places.map((place) => valueAt(curve, place) ?? contents.centre[c])),
+      [[seriesPlane(state.series), "path"]],
       shapes,
       320,
-      `Series ${cut(one.name)} in the plane, with the shapelets marked`,
+      `Series ${cut(one.name)} in the plane of ${cut(channelNames[0])} across and ${cut(channelNames[1])} up, with the shapelets marked`,
     ),
-    axesOfPlane(),
   );
 }

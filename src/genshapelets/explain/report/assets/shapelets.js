@@ -1,6 +1,6 @@
 // A card for each shapelet, most important first.
 const FIRST = 12; // cards that are there before one asks for all
-const onlyMaps = shapelets.every((one) => !one.curves.length); // of cepstra, without curves
+const onlyMaps = contents.hears; // of cepstra, without curves
 const cardOf = new Map(shapelets.map((one) => [one.number, one]));
 
 function looks() {
@@ -27,9 +27,13 @@ function looks() {
       {},
       onlyMaps
         ? "Each shapelet is a piece of sound, drawn as a heat map of its cepstrum beside the piece of a series that it is most similar to. "
-        : "Each shapelet is drawn as a thick line over the series in which it is found best (thin line). The shaded part is where it was laid. ",
+        : "Each shapelet is drawn as a thick line over the series in which it is found best (thin line). ",
+      channelNames.length === 2 && !onlyMaps
+        ? "In the plane of both channels the thin line is the whole series; a ring marks where the shapelet starts, arrows where it goes. "
+        : "",
+      onlyMaps ? "" : "Against time, the shaded part is where it was laid. ",
       channelNames.length > 1 && !onlyMaps
-        ? "The percentage beside a channel says how much of the comparison is in that channel. Where a line is pale the channel hardly counts, and need not match. "
+        ? "Only channels that a shapelet looks at are drawn; the percentage says how much of the comparison is in each. Where its line is pale, the channel hardly counts and need not match. "
         : "",
       el("span", { class: "hint" }, "Choose one to see the series that come closest to it."),
     ),
@@ -42,6 +46,9 @@ function looks() {
       : null,
     aboutKinds(),
     fewPlayers(),
+    byClass(),
+    beeswarm(),
+    el("h3", { class: "apart" }, "Shapelet by shapelet"),
     el("div", { class: "controls" }, sorts),
     grid,
     all,
@@ -126,65 +133,57 @@ function occurrences({ alike, mostly, where }) {
 }
 
 function pictures(one) {
-  const nearest = cases[one.nearest].name,
-    large = one.curves.length === 1;
-  const figure = el(
-    "figure",
-    { class: `pictures${large ? " one" : ""}` },
-    one.curves.map((curve) => {
-      const name = channelNames[curve.channel],
-        path = unpack(curve.path);
-      const picture = overlay(
-        path,
-        values(curve.shape),
-        one.window,
-        large ? 300 : 150,
-        large ? 130 : 76,
-        `Shapelet ${one.number} over series ${cut(nearest)} in ${cut(name)}`,
-        curve.strength,
-      );
-      return channelNames.length === 1
-        ? picture
-        : el(
-            "div",
-            {},
-            el("p", { class: "channel" }, label(name), ` · ${percent(curve.looked)}`),
-            picture,
-            curve.observed ? null : el("p", { class: "channel" }, UNSEEN),
-          );
-    }),
-  );
+  const [nearest] = one.closest,
+    { name } = cases[nearest.series];
+  const figure = el("figure", { class: "pictures" });
+  const flatly = inPlane && !one.area;
+  if (!onlyMaps)
+    figure.append(
+      views(
+        `Channel in which shapelet ${one.number} is drawn`,
+        [...(flatly ? [planeView(one)] : []), ...one.channels.map((_, i) => channelView(one, i))],
+        flatly ? 0 : strongestOf(one),
+      ),
+    );
   if (one.map) figure.append(el("div", { class: "maps" }, mapsOf(one)), keyOfMaps(one.map));
   else if (one.area) figure.append(areaOf(one));
-  else if (channelNames.length === 2) figure.append(inPlane(one));
-  const told = cases[one.nearest].label;
   figure.append(
-    el(
-      "figcaption",
-      {},
-      "Over series ",
-      label(nearest),
-      told === null ? "" : [" (", classes ? label(classes[told]) : target(told), ")"],
-      one.curves.length && channelNames.length > one.curves.length
-        ? `, in ${one.curves.length} of ${channelNames.length} channels`
-        : "",
-    ),
+    onlyMaps
+      ? el("figcaption", {}, "Over series ", label(name))
+      : el("figcaption", { class: "key" }, keyOfMatch(one, nearest)),
   );
   return figure;
 }
 
-function inPlane(one) {
-  const paths = one.curves.map((curve) => unpack(curve.path));
-  const places = [...new Set(paths.flatMap((path) => path.x))].sort((a, b) => a - b);
-  return el(
+const planeView = (one) => [
+  "the plane of both channels",
+  el(
     "div",
-    { class: "in-plane" },
-    axesOfPlane(),
-    plane(
-      paths.map((path) => places.map((place) => valueAt(path, place))),
-      [{ curve: one.curves.map((curve) => values(curve.shape)) }],
-      150,
-      `Shapelet ${one.number} as a curve in the plane of both channels`,
+    {},
+    planeOf(one, one.closest[0], 320),
+    weakChannels(one).map((d) =>
+      el(
+        "p",
+        { class: "channel" },
+        channelTitle(d),
+        " does not count for it: there it is drawn as the series is.",
+      ),
     ),
-  );
+  ),
+];
+function channelView(one, i) {
+  const [nearest] = one.closest,
+    over = `over series ${cut(cases[nearest.series].name)} in ${cut(channelNames[one.channels[i]])}`;
+  return [
+    shareTitle(one, i),
+    el(
+      "div",
+      {},
+      channelNames.length > 1 && one.channels.length === 1
+        ? el("p", { class: "channel" }, shareTitle(one, i))
+        : null,
+      overlay(one, nearest, i, `Shapelet ${one.number} ${over}`),
+      nearest.seen[i] ? null : el("p", { class: "channel" }, UNSEEN),
+    ),
+  ];
 }

@@ -18,7 +18,7 @@ function player(title, name, [code, seconds]) {
 function playersOf(one) {
   const own = sounds?.shapelets[one.number];
   if (!own) return null;
-  const { name } = cases[one.nearest];
+  const { name } = cases[one.closest[0].series];
   return [
     own[0]
       ? player("Its sound", `Sound of shapelet ${one.number}`, own[0])
