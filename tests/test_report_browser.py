@@ -396,7 +396,7 @@ def test_words_are_no_bolder_than_the_numbers(visit):
     assert " time units long, " in page.locator(".card").first.inner_text()
     page.locator("#contributions .mark").first.click()
     legend = page.locator("#legend > span").first.inner_text()
-    assert re.fullmatch(r"shapelet \d+ \([+−]\d\.\d+\)", legend)
+    assert re.fullmatch(r"(level-free )?shapelet \d+ \([+−]\d\.\d+\)", legend)
 
 
 def test_hostile_names_show_as_text(visit, reports):

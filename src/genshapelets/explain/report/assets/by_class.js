@@ -5,7 +5,7 @@ function byClass() {
   if (!classes || contents.refusal || classes.length > MANY_CLASSES || onlyMaps) return null;
   return el(
     "div",
-    { class: "panel by-class", id: "by-class" },
+    { class: `panel by-class${inPlane ? "" : " wide"}`, id: "by-class" },
     el("h3", {}, "What makes each class"),
     el(
       "p",

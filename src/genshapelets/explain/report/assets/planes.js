@@ -67,11 +67,12 @@ function seriesPlane(n) {
 // A shapelet in the plane over series n. A channel that does not count is drawn as the series has it.
 const WEAK = 0.05; // of the channel that counts most
 const counts = (one, d) => (one.strength[one.channels.indexOf(d)] ?? 0) >= WEAK;
-function shapePlane(one, n, begin, places) {
+function shapePlane(one, n, begin, places, packed = one.shape) {
   const { span } = cases[n],
     times = evenly(values(one.shape[0]).length, begin, begin + one.duration);
   return [0, 1].map((d) => {
-    if (counts(one, d)) return placed(one, one.channels.indexOf(d), places);
+    const i = one.channels.indexOf(d);
+    if (counts(one, d)) return placed(one, i, places, packed[i]);
     const curve = unpack(contents.curves[n][d]);
     return times.map((time) => valueAt(curve, span ? time / span : 0) ?? contents.centre[d]);
   });
@@ -79,11 +80,11 @@ function shapePlane(one, n, begin, places) {
 const inPlane = channelNames.length === 2 && !contents.hears;
 function planeOf(one, match, width, bare = false) {
   const { series, begin, places } = match,
-    source = one.source && !bare && one.channels.length === 2 && counts(one, 0) && counts(one, 1);
+    source = bare ? null : one.source;
   return plane(
     [
       [seriesPlane(series), "path"],
-      ...(source ? [[[0, 1].map((i) => placed(one, i, places, one.source.values[i])), "source"]] : []),
+      ...(source ? [[shapePlane(one, series, begin, places, source.values), "source"]] : []),
     ],
     [{ curve: shapePlane(one, series, begin, places) }],
     width,

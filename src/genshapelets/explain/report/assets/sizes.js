@@ -3,7 +3,8 @@ function sizesPanel(sizes) {
   if (!sizes) return null;
   const { n_shapelets: counts, loss, loss_error: errors, score, scoreName } = sizes;
   const best = loss.indexOf(Math.min(...loss)),
-    own = counts.indexOf(shapelets.length);
+    own = counts.indexOf(shapelets.length),
+    figure = scoreName.includes("accuracy") ? percent : number;
   const places = [el("div"), el("div")],
     near = own >= 0 && loss[own] <= loss[best] + errors[best];
   const fewest = near && counts.every((_, i) => i >= own || loss[i] > loss[best] + errors[best]);
@@ -35,13 +36,9 @@ function sizesPanel(sizes) {
   );
   requestAnimationFrame(() => {
     sizeChart(places[0], "Loss on series held out", counts, loss, errors, own, number);
-    sizeChart(places[1], `${scoreName} on series held out`, counts, score, null, own, figure);
+    sizeChart(places[1], `${scoreName[0].toUpperCase()}${scoreName.slice(1)} on series held out`, counts, score, null, own, figure);
   });
   return panel;
-
-  function figure(value) {
-    return scoreName.includes("accuracy") ? percent(value) : number(value);
-  }
 }
 
 function sizeChart(node, title, counts, ys, errors, own, say) {

@@ -130,7 +130,11 @@ function swarmOption(rows, colours) {
         type: "scatter",
         data,
         symbolSize: 5,
-        itemStyle: { color: ({ data: [, , badly] }) => HEAT[Math.round(badly * (HEAT.length - 1))] },
+        itemStyle: {
+          color: ({ data: [, , badly] }) => HEAT[Math.round(badly * (HEAT.length - 1))],
+          borderColor: colours.soft,
+          borderWidth: isDark() ? 0.7 : 0,
+        },
         markLine: {
           silent: true,
           symbol: "none",

@@ -66,10 +66,13 @@ function countsAt({ found, mistaken, there, others }, i) {
   return [found[i], there - found[i], mistaken[i], others - mistaken[i]];
 }
 const ratio = (part, all) => (all ? part / all : null);
-const rocOf = (side) => side.thresholds.map((_, i) => [
-  ratio(side.mistaken[i], side.others),
-  ratio(side.found[i], side.there),
-]);
+const rocOf = (side) => [
+  ...side.thresholds.map((_, i) => [
+    ratio(side.mistaken[i], side.others),
+    ratio(side.found[i], side.there),
+  ]),
+  [0, 0], // above all probabilities
+];
 const recallOf = (side) => side.thresholds.map((_, i) => [
   ratio(side.found[i], side.there),
   ratio(side.found[i], side.found[i] + side.mistaken[i]),
@@ -131,10 +134,10 @@ const square = (node, title, below, beside, curve, side) =>
     (colours, hues) => ({
       ...unitSquare(title, below, beside, colours),
       series: [
-        { type: "line", data: curve.filter(([, y]) => y !== null), showSymbol: false, lineStyle: { width: 2, color: hues[0] } },
+        { type: "line", data: curve.filter(([x, y]) => x !== null && y !== null), showSymbol: false, lineStyle: { width: 2, color: hues[0] } },
         {
           type: "scatter",
-          data: [curve[side.at]].filter(([, y]) => y !== null),
+          data: [curve[side.at]].filter(([x, y]) => x !== null && y !== null),
           symbolSize: 11,
           itemStyle: { color: hues[1], borderColor: colours.panel, borderWidth: 2 },
         },
