@@ -1,10 +1,13 @@
 """Explanations: sums, windows, counter-questions, measures, and what is refused."""
 
+import copy
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from scipy.stats import spearmanr
 from sklearn.exceptions import NotFittedError
 from torch import nn
 
@@ -15,11 +18,13 @@ from genshapelets import (
     ShapeletTransformer,
     explain_model,
     explain_series,
+    interpolate,
     interpretability,
     load,
 )
 from genshapelets.datasets import planted_pattern
 from genshapelets.explain import (
+    channel_importance,
     find_matches,
     measure,
     plot_area,
@@ -32,8 +37,11 @@ from genshapelets.explain import (
     plot_metric,
     plot_series,
     plot_shapelet,
+    plot_sizes,
     plot_spectrum,
 )
+from genshapelets.explain.channels import other_of, values_of_others
+from genshapelets.explain.reasons import n_needed
 
 QUICK = {"n_shapelets": 6, "max_epochs": 8, "random_state": 0, "n_jobs": 1}
 
@@ -255,9 +263,9 @@ def test_the_explanation_points_to_the_planted_place_and_channel(planted):
     assert (iou > 0.8).mean() >= 0.95
     assert learnt.nearest_label[k] == 1
     assert learnt.matches.metric_of(k)[1] > 0.9
-    assert learnt.channel_importance.argmax() == 1 and learnt.channel_importance[1] > 0.75
+    importance = learnt.channel_importance
+    assert importance[1] > 5 * np.abs(np.delete(importance, 1)).max()
     np.testing.assert_allclose(learnt.matches.metric.sum(axis=1), 1.0)
-    assert learnt.channel_importance.sum() == pytest.approx(1.0)
 
 
 def test_the_top_contribution_lies_on_the_planted_place(planted):
@@ -268,6 +276,170 @@ def test_the_top_contribution_lies_on_the_planted_place(planted):
         frame = explanation.to_frame(series=int(n), top=3)
         assert k in frame["shapelet"].tolist()
         assert frame["contribution"].abs().is_monotonic_decreasing
+
+
+# ------------------------------------------------------------------ channels
+
+
+def only_looking_at(model, channels):
+    """The same model, its shapelets' weights on all other channels 0."""
+    model = copy.deepcopy(model)
+    weight = model.model_.transform.discrepancy.weight
+    with torch.no_grad():
+        weight[:, np.setdiff1d(np.arange(weight.shape[1]), channels)] = 0.0
+    return model
+
+
+def lost(model, X, changed, y):
+    """What predictions for arrays lose if one channel after the other is that of `changed`."""
+
+    def loss(X):
+        if isinstance(model, ShapeletRegressor):
+            return np.mean((model.predict(X) - y) ** 2)
+        share = model.predict_proba(X)
+        return -np.mean([np.log(p[model.classes_ == label]) for p, label in zip(share, y)])
+
+    losses = []
+    for d in range(X.shape[1]):
+        twin = X.copy()
+        twin[:, d] = changed[:, d]
+        losses.append(loss(twin) - loss(X))
+    return np.array(losses)
+
+
+@pytest.fixture(scope="module")
+def two_of_six():
+    """Class 1 has a shape in channel 1, class 2 one in channel 4; channel 5 never varies."""
+    truth = planted_pattern(
+        120, n_channels=6, n_classes=3, channel=1, n_times=(60, 70), missing=0.1, random_state=0
+    )
+    values = [one.values.copy() for one in truth.series]
+    for x, label in zip(values, truth.labels, strict=True):
+        if label == 2:
+            x[[1, 4]] = x[[4, 1]]
+        x[5] = 7.3
+    times = [one.times for one in truth.series]
+    series = RaggedSeries.from_arrays(values, times)
+    model = ShapeletClassifier(
+        n_shapelets=12, initial_length=(0.3, 0.5), max_epochs=30, batch_size=16, random_state=0,
+        n_jobs=1,
+    ).fit(series, truth.labels)  # fmt: skip
+    return model, series, truth.labels
+
+
+def test_planted_channels_are_the_important_ones(two_of_six):
+    model, series, y = two_of_six
+    importance = explain_model(model, series, y).channel_importance
+    assert set(np.argsort(-importance)[:2]) == {1, 4}
+    assert np.sort(importance)[-2] > 2 * np.sort(importance)[-3]
+    assert importance[5] == 0.0  # it never varies
+
+
+def test_importance_is_what_predictions_lose_with_a_channel_of_another_series(fitted):
+    model, X, y = fitted
+    importance = explain_model(model, X, y).channel_importance
+    other = other_of(len(X))
+    assert sorted(other) == list(range(len(X))) and (other != np.arange(len(X))).all()
+    np.testing.assert_allclose(importance, lost(model, X, X[other], y), rtol=1e-4, atol=1e-5)
+
+
+def test_importance_agrees_with_leaving_channels_out():
+    random = np.random.default_rng(0)
+    X, y = random.normal(scale=0.3, size=(90, 6, 30)), np.arange(90) % 3
+    for d in range(5):  # the shape is less and less often seen, from channel to channel
+        for n in range(90):
+            if random.random() < 0.9 - 0.2 * d:
+                X[n, d, 4 + 7 * y[n] : 9 + 7 * y[n]] += 2.0
+    model = ShapeletClassifier(**QUICK | {"n_shapelets": 40, "max_epochs": 20}).fit(X, y)
+    importance = explain_model(model, X, y).channel_importance
+    expected = lost(model, X, np.full_like(X, np.nan), y)
+    assert spearmanr(importance, expected).statistic > 0.8
+    assert spearmanr(importance, -np.arange(6)).statistic > 0.8
+
+
+def test_paths_of_others_are_counted_from_their_own_beginnings():
+    times = [[10.0, 11.0, 12.0, 13.0], [0.0, 2.0]]
+    values = [[[0.0, 1.0, 2.0, 5.0]], [[4.0, 8.0]]]
+    paths = interpolate(RaggedSeries.from_arrays([np.array(x) for x in values], times))
+    # The longer one takes the shorter one's values, held at the last; the shorter one those at 0 and 2.
+    np.testing.assert_allclose(values_of_others(paths)[:, 0], [4.0, 6.0, 8.0, 8.0, 0.0, 2.0])
+
+
+def test_a_channel_that_no_shapelet_looks_at_has_no_importance(two_of_six):
+    model, series, y = two_of_six
+    importance = explain_model(only_looking_at(model, [0, 1]), series, y).channel_importance
+    assert (importance[2:] == 0.0).all() and (importance[:2] != 0.0).all()
+
+
+def test_importance_is_computed_when_asked_for_from_evenly_many_series(classified):
+    model, X, y = classified
+    learnt = model.explain_model(X, y)
+    assert "channel_importance" not in vars(learnt)
+    assert learnt.channel_importance is learnt.channel_importance
+    some = channel_importance(learnt.explanation, learnt.labels, max_series=5)
+    chosen = np.linspace(0, 23, 5).round().astype(int)
+    np.testing.assert_allclose(some, model.explain_model(X[chosen], y[chosen]).channel_importance)
+    assert (model.explain_model(X[:1], y[:1]).channel_importance == 0.0).all()
+
+
+def test_channels_of_weight_0_are_drawn_nowhere(two_of_six, plt):
+    model, series, y = two_of_six
+    learnt = explain_model(only_looking_at(model, [1, 4]), series, y)
+    found = learnt.matches
+    assert found.own_channels(0).tolist() == [1, 4] == sorted(found.channels(0).tolist())
+    assert plot_shapelet(learnt, 0).get_ylabel() in ("channel 1", "channel 4")
+    assert len(plot_channels(learnt, 0)) == 2
+    curve = plot_curve(learnt, 0)
+    assert (curve.get_xlabel(), curve.get_ylabel()) == ("channel 1", "channel 4")
+    area = plot_area(learnt, 0)
+    assert area.get_xlabel().startswith("channel 1") and area.get_ylabel().startswith("channel 4")
+    maps = plot_heat_maps(learnt, 0)
+    assert [ax.collections[0].get_array().shape[0] for ax in maps] == [2, 2, 2]
+    assert [t.get_text() for t in maps[0].get_yticklabels()] == ["channel 1", "channel 4"]
+    for draw in (plot_metric, plot_spectrum):
+        ticks = draw(learnt, shapelet=0).get_xticklabels()
+        assert {t.get_text() for t in ticks} == {"channel 1", "channel 4"}
+    for ask in (
+        lambda: plot_shapelet(learnt, 0, channel=0),
+        lambda: plot_channels(learnt, 0, channels=[1, 0]),
+        lambda: plot_curve(learnt, 0, channels=(0, 1)),
+        lambda: plot_area(learnt, 0, channels=(None, 0)),
+    ):
+        with pytest.raises(ValueError, match="does not look at channel 0: it looks at 1, 4"):
+            ask()
+    ax = plot_series(learnt.explanation, 0, channel=2)  # names those that it does not draw
+    assert "in other channels: shapelets" in ax.get_title(loc="left")
+    assert not any("shapelet" in label for label in labelled(ax))
+    one = explain_model(only_looking_at(model, [4]), series, y)
+    with pytest.raises(ValueError, match="needs two channels; shapelet 0 has 1 to draw"):
+        plot_curve(one, 0)
+    assert plot_classes(one, plane=True)[0].get_xlabel() == "time"
+    assert plot_area(one, 0).get_xlabel() == "time, from the start"
+
+
+@pytest.mark.filterwarnings("error", "default::DeprecationWarning")
+@pytest.mark.parametrize("discrepancy", ["l2", "logsignature"])
+def test_a_shapelet_that_looks_at_no_channel_crashes_nothing(discrepancy, plt):
+    X, y = waves(n_classes=2)
+    model = ShapeletClassifier(**QUICK, discrepancy=discrepancy).fit(X, y)
+    with torch.no_grad():
+        model.model_.transform.discrepancy.weight[2] = 0.0
+    learnt = explain_model(model, X, y)
+    assert learnt.matches.own_channels(2).size == 0
+    for draw in (plot_shapelet, plot_channels, plot_area, plot_heat_maps):
+        ax = np.ravel(draw(learnt, 2))[0]
+        assert [text.get_text() for text in ax.texts] == ["looks at no channel"]
+        ax.figure.canvas.draw()
+    for draw in (plot_metric, plot_spectrum):
+        draw(learnt, shapelet=2).figure.canvas.draw()
+    for rank in range(1, 7):
+        plot_classes(learnt, rank=rank, plane=True)
+        plt.close("all")
+    plot_series(learnt, 0, top=6)
+    with pytest.raises(ValueError, match="shapelet 2 has 0 to draw"):
+        plot_curve(learnt, 2)
+    got = measure(learnt)
+    assert np.isfinite([got.channels, got.outside]).all()
 
 
 # ------------------------------------------------------------------ the whole model
@@ -347,6 +519,67 @@ def test_initial_lengths_are_saved(tmp_path):
         assert explain_model(again, series, y).initial_lengths is None
 
 
+# ------------------------------------------------------------------ reasons
+
+
+def test_reasons_are_the_fewest_that_carry_the_answer(fitted):
+    model, X, _ = fitted
+    explanation = explain_series(model, X)
+    for n in (0, 7, 13):
+        for answer in (None, 0):
+            for share in (0.5, 0.9, 1.0):
+                found = explanation.reasons(n, answer, share)
+                column = explanation.column(n, answer)
+                parts = explanation.contributions(n)[column]
+                sizes = [abs(one.contribution) for one in found.reasons]
+                assert sizes == sorted(sizes, reverse=True)
+                enough = share * np.abs(parts).sum() * (1 - 1e-9)
+                assert sum(sizes) >= enough and sum(sizes[:-1]) < enough
+                total = found.bias + sum(one.contribution for one in found.reasons) + found.rest
+                assert total == pytest.approx(answers_of(model, X)[n, column], abs=1e-6)
+                assert total == pytest.approx(found.total, abs=1e-6)
+                assert len(found.reasons) + found.n_others == 6
+                for one in found.reasons:
+                    assert one.contribution == parts[one.shapelet]
+                    has = explanation.matches.features[n, one.shapelet]
+                    usual = model.typical_features_[one.shapelet]
+                    assert one.said == ("presence" if has < usual else "absence")
+                    assert one.start == explanation.matches.start[n, one.shapelet]
+                    word = "has" if one.said == "presence" else "lacks"
+                    line = f"  {word} shapelet {one.shapelet}: {one.contribution:+.2f}"
+                    assert line in str(found).split("\n")
+                frame = found.to_frame()
+                assert frame["shapelet"].tolist() == [one.shapelet for one in found.reasons]
+                assert frame.columns.tolist() == [
+                    "shapelet",
+                    "contribution",
+                    "said",
+                    "start",
+                    "end",
+                ]
+
+
+def test_reasons_say_whether_they_are_of_what_was_predicted(classified):
+    model, X, _ = classified
+    explanation = model.explain(X)
+    assert str(explanation.reasons(0)).startswith("series 0 is predicted to be a, because it\n")
+    other = explanation.reasons(0, answer=1)
+    assert str(other).startswith("what series 0 says of b: it\n") and not other.is_predicted
+    with pytest.raises(ValueError, match="share must be above 0 and at most 1; got 0"):
+        explanation.reasons(0, share=0)
+    with pytest.raises(IndexError, match="series must be a whole number"):
+        explanation.reasons(99, answer=0)
+    silent = replace(explanation, weight=np.zeros((3, 6))).reasons(0)
+    assert silent.reasons == () and len(silent.to_frame()) == 0
+
+
+def test_how_many_are_needed():
+    np.testing.assert_array_equal(
+        n_needed(np.array([[1.0] * 10, [0.0] * 10, [0, 95, 0, 5, 0, 0, 0, 0, 0, 0]]), 0.9),
+        [9, 0, 1],
+    )
+
+
 # ------------------------------------------------------------------ counter-questions
 
 
@@ -397,9 +630,57 @@ def test_where_no_turn_is_named_none_is_found():
                 tried = [predicted_with(model, explanation, n, k, f * now) for f in (0.0, 0.1, 0.9)]
                 assert set(tried) == {answer.predicted}
             if answer.further is None:
-                tried = [predicted_with(model, explanation, n, k, f * now) for f in (1.1, 10, 1e9)]
+                tried = np.geomspace(now, answer.largest, 20)
+                tried = [predicted_with(model, explanation, n, k, at) for at in tried]
                 assert set(tried) == {answer.predicted}
             assert str(answer.predicted) in str(answer)
+
+
+def test_a_turn_that_cannot_be_reached_is_said_to_be_so():
+    model, X, _ = fit("three classes")
+    explanation = explain_series(model, X)
+    seen = set()
+    for n in range(24):
+        for k in range(6):
+            for to in (None, *model.classes_):
+                answer = explanation.what_if(n, k, to)
+                assert answer.largest >= explanation.matches.discrepancy[:, k].max() * (1 - 1e-6)
+                assert answer.reachable == bool(answer.closer or answer.further)
+                for turn in answer.out_of_reach:
+                    below = turn.discrepancy < 0
+                    assert below or turn.discrepancy > answer.largest
+                    assert (answer.closer if below else answer.further) is None
+                    seen.add(below)
+                    if not below and turn.discrepancy < 1e6:  # the formula is right all the same
+                        beyond = turn.discrepancy * (1 + 1e-4)
+                        got = predicted_with(model, explanation, n, k, beyond)
+                        assert got == turn.predicted
+                if answer.out_of_reach and not answer.reachable:
+                    why = (
+                        "better than perfectly" if below else "no series is expected to be further"
+                    )
+                    assert f"for {turn.predicted} it would have to" in str(answer)
+                    assert "no fit of it alone can change that" in str(answer)
+                    assert why in str(answer)
+    assert seen == {True, False}
+
+
+def test_numbers_below_a_perfect_fit_or_beyond_every_series_are_out_of_reach():
+    X, _ = waves()
+    model = ShapeletRegressor(**QUICK).fit(X, X[:, 0].argmax(axis=1) * 5.0)
+    explanation = explain_series(model, X)
+    slope = explanation.weight[0]
+    k, now = int(np.abs(slope).argmax()), explanation.predicted[0]
+    far = 1e3 * slope[k]
+    below, above = explanation.what_if(0, k, now - far), explanation.what_if(0, k, now + far)
+    for answer in (below, above):
+        assert not answer.reachable and len(answer.out_of_reach) == 1
+    assert below.out_of_reach[0].discrepancy < 0
+    assert str(below).endswith("it would have to fit better than perfectly.")
+    assert above.out_of_reach[0].discrepancy > above.largest
+    assert f"no series is expected to be further from it than {above.largest:.3g}" in str(above)
+    near = explanation.what_if(0, k, now + 0.01)
+    assert near.reachable and near.out_of_reach == ()
 
 
 def test_the_discrepancy_for_a_number():
@@ -438,6 +719,9 @@ def test_measures(fitted):
     assert 0 <= got.closeness < 1.0
     assert 1 <= got.sparsity <= 6
     assert "of 6 shapelets carry 90 %" in str(got)
+    assert 1 <= got.channels <= 2 and 0 <= got.outside <= 1
+    assert f"{got.channels:.1f} channels hold 90 %" in str(got)
+    assert f"{100 * got.outside:.1f} % of its knots" in str(got)
     if learnt.classes is None:
         assert got.unique is None and got.own is None
         return
@@ -456,6 +740,60 @@ def test_sparsity_is_counted_from_the_contributions():
         size = np.sort(np.abs(explanation.contributions(n)[explanation.chosen(n)]))[::-1]
         needed.append(np.argmax(np.cumsum(size) >= 0.9 * size.sum()) + 1)
     assert interpretability(model, X, y).sparsity == pytest.approx(np.mean(needed))
+
+
+def test_channels_that_hold_a_metric_are_counted(classified):
+    model, X, y = classified
+    learnt = model.explain_model(X, y)
+    metric = np.zeros((6, 2))
+    metric[:, 0] = [1.0, 0.5, 0.9, 0.75, 0.6, 0.0]
+    metric[:5, 1] = 1.0 - metric[:5, 0]
+    # Squares: 1 alone, halves, 81:1, 9:1 (the 90 % themselves), 36:16, none.
+    found = replace(learnt.matches, metric=metric)
+    twin = replace(learnt, explanation=replace(learnt.explanation, matches=found))
+    assert measure(twin, n_windows=4).channels == pytest.approx((1 + 2 + 1 + 1 + 2 + 0) / 6)
+    shared = replace(learnt.matches, metric=metric[1:2])
+    twin = replace(learnt, explanation=replace(learnt.explanation, matches=shared))
+    assert measure(twin, n_windows=4).channels == 2.0
+
+
+def test_knots_outside_the_range_of_the_data_are_counted(fitted):
+    model, X, y = fitted
+    X = X.copy()
+    X[0, 1, :5] = np.nan
+    learnt = explain_model(model, X, y)
+    found = learnt.matches
+    n_outside = n_knots = 0
+    low, high = np.nanmin(X, axis=(0, 2)), np.nanmax(X, axis=(0, 2))
+    for k in range(6):
+        window = found.window(k)
+        n_corners = found.shapelets.shape[2]
+        knots = np.linspace(window.times[0], window.times[-1], n_corners)
+        for d in range(2):
+            drawn = np.interp(knots, window.times, window.shapelet[d])
+            n_outside += ((drawn < low[d] - 1e-4) | (drawn > high[d] + 1e-4)).sum()
+            n_knots += n_corners
+    assert measure(learnt, n_windows=4).outside == pytest.approx(n_outside / n_knots)
+    # All are inside where the data reach far, all outside where they are elsewhere.
+    wide = replace(found.series, values=1e3 * np.sign(found.series.values))
+    twin = replace(learnt.explanation, matches=replace(found, series=wide))
+    if not found.level_free.any():
+        assert measure(replace(learnt, explanation=twin), n_windows=4).outside == 0.0
+
+
+def test_a_channel_of_weight_0_has_no_knots_to_be_outside(two_of_six):
+    model, series, y = two_of_six
+    narrow = copy.deepcopy(only_looking_at(model, [1]))
+    with torch.no_grad():
+        narrow.model_.transform.discrepancy.level_free[:] = False
+        for values in narrow.model_.transform.shapelets.of_values():
+            values[:, 1] = 0.0
+            values[:, [0, 2, 3, 4, 5]] = 1e3
+            values[0, 1, 0] = 50.0
+    learnt = explain_model(narrow, series, y)
+    measured = measure(learnt, n_windows=4)
+    assert measured.outside == pytest.approx(1 / learnt.matches.shapelets[:, 1].size)
+    assert measured.channels == 1.0
 
 
 def test_pieces_of_the_data_are_closer_than_chance(planted):
@@ -589,7 +927,7 @@ def test_names_from_data_are_drawn_as_they_are(hostile, plt):
     for axes in draw_everything(hostile):
         np.ravel(axes)[0].figure.canvas.draw()  # mathematics would fail here
     title = plot_shapelet(hostile, 0, series=3).get_title(loc="left").replace("\n", " ")
-    assert title.endswith(r"shapelet 0 over series \$patient_3 (<script>\$x_1)")
+    assert r"shapelet 0 over series \$patient_3 (<script>\$x_1) speaks " in title
     assert title.startswith("level-free") == hostile.matches.level_free[0]
 
 
@@ -748,7 +1086,7 @@ def test_bars_sum_to_the_logit(planted, plt):
         names = [label.get_text() for label in ax.get_yticklabels()]
         assert len(names) == len(bars) == min(top, 10) + (top < 10) + 1
         first = explanation.top(n)[0]
-        word = "like" if explanation.alike[n, first] else "unlike"
+        word = "has" if explanation.alike[n, first] else "lacks"
         assert names[0] == f"{word} shapelet {first}"
 
 
@@ -813,7 +1151,9 @@ def test_other_wrong_questions_are_refused(classified):
     explanation, learnt = model.explain(X), model.explain_model(X, y)
     with pytest.raises(ValueError, match="rank must be from 1 to"):
         plot_classes(learnt, rank=0)
-    with pytest.raises(TypeError, match="must be a ModelExplanation"):
+    with pytest.raises(
+        TypeError, match=r"plot_metric needs .*: model.explain_model\(X, y\); got Exp"
+    ):
         plot_metric(explanation)
     with pytest.raises(ValueError, match="at least one series"):
         explanation.to_frame(series=[])
@@ -823,6 +1163,55 @@ def test_other_wrong_questions_are_refused(classified):
     assert str(same).endswith("; that is what was asked for.")
     with pytest.raises(ValueError, match="got 'spike' for series 1. Leave out"):
         model.explain_model(X[:2], [y[0], "spike"])
+
+
+def test_plots_given_a_model_say_what_to_do(classified):
+    model, X, y = classified
+    for plot in (plot_shapelet, plot_channels, plot_curve, plot_area, plot_heat_maps):
+        with pytest.raises(
+            TypeError,
+            match=rf"{plot.__name__} needs an explanation: model.explain_model\(X, y\) or",
+        ):
+            plot(model, 0)
+    for plot in (plot_series, plot_contributions):
+        for wrong in (model, X):
+            with pytest.raises(
+                TypeError, match=rf"{plot.__name__} needs an explanation: model.explain\(X\); got"
+            ):
+                plot(wrong, 0)
+        plot(model.explain_model(X, y), 0)  # holds one
+    for plot in (plot_metric, plot_spectrum, plot_lengths, plot_classes):
+        with pytest.raises(
+            TypeError, match=rf"{plot.__name__} needs .*: model.explain_model\(X, y\); got Shapelet"
+        ):
+            plot(model)
+    for wrong in (model, model.explain(X)):
+        with pytest.raises(TypeError, match=r'fitted with n_shapelets="auto", or its path_; got'):
+            plot_sizes(wrong)
+
+
+def test_a_path_of_sizes_is_drawn(plt):
+    path = SimpleNamespace(
+        n_shapelets=np.array([8, 4, 2]), loss=np.array([0.3, 0.25, 0.5]),
+        loss_error=np.array([0.1, 0.05, np.nan]), score=[0.9, 0.8, 0.7], score_name="accuracy",
+        chosen=4,
+    )  # fmt: skip
+    for given in (path, SimpleNamespace(path_=path)):
+        score, loss = plot_sizes(given)
+        assert (score.get_ylabel(), loss.get_ylabel()) == (
+            "validation accuracy", "validation loss"
+        )  # fmt: skip
+        np.testing.assert_array_equal(score.get_lines()[0].get_xydata().T[1], path.score)
+        lines = labelled(loss)
+        best = lines["within one standard error of the best"]
+        np.testing.assert_allclose(best.get_ydata(), 0.3)
+        assert lines["chosen: 4"].get_xydata().tolist() == [[4.0, 0.25]]
+        assert loss.get_xscale() == "log"
+        assert [t.get_text() for t in loss.get_xticklabels()] == ["8", "4", "2"]
+    path.loss_error = np.full(3, np.nan)  # too few series to know
+    axes = plt.subplots(2)[1]
+    assert (plot_sizes(path, axes=axes) == axes).all()
+    assert list(labelled(axes[1]))[-1] == "chosen: 4" and not axes[1].collections
 
 
 def test_effects_are_of_the_model_not_of_the_series_given(classified):

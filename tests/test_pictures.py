@@ -9,6 +9,7 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -35,6 +36,7 @@ from genshapelets.explain import (
     plot_metric,
     plot_series,
     plot_shapelet,
+    plot_sizes,
     plot_spectrum,
 )
 from genshapelets.model import ShapeletModel
@@ -95,11 +97,19 @@ def series_and_shapelets(n_channels, *, dates):
 
 
 def made_up(
-    n_channels=2, *, dates=False, level_free=False, scale_free=False, areas=0, regression=False
+    n_channels=2,
+    *,
+    dates=False,
+    level_free=False,
+    scale_free=False,
+    areas=0,
+    regression=False,
+    few=False,
 ):
     """What a model might have learnt; matches and weights are given rather than found.
 
-    The first `areas` shapelets are compared by log-signature.
+    The first `areas` shapelets are compared by log-signature; with `few` they look at every third
+    channel.
     """
     series, shapelets = series_and_shapelets(n_channels, dates=dates)
     n, k = np.arange(len(LABEL))[:, None], np.arange(len(LENGTHS))
@@ -110,6 +120,9 @@ def made_up(
     fit = 0.3 + 0.8 * (LABEL[:, None] != k) + 0.07 * ((2 * n + 3 * k) % 5)
     share = 0.8 ** np.arange(n_channels) * np.array([0.3, 1.0])[np.arange(n_channels) % 2]
     metric = np.array([np.roll(share, j) for j in k]) / share.sum()
+    if few:
+        metric[np.arange(n_channels) % 3 != k[:, None] % 3] = 0.0
+        metric /= metric.sum(axis=1, keepdims=True)
     measure = L2Discrepancy(n_channels, "none", level_free=level_free, scale_free=scale_free)
     if areas:
         measure = MixedDiscrepancy(
@@ -164,7 +177,7 @@ def made_up(
         weight=weight,
     )
     nearest = matches.nearest
-    return ModelExplanation(
+    learnt = ModelExplanation(
         explanation=explanation,
         labels=labels,
         weight=weight,
@@ -176,8 +189,21 @@ def made_up(
         nearest_discrepancy=fit[nearest, k],
         lengths=matches.lengths,
         initial_lengths=series.to_user_time(unit * INITIAL) - origin,
-        channel_importance=metric.mean(axis=0),
     )
+    lost = 0.3 * metric.mean(axis=0) / metric.mean() - 0.25  # rather than measured
+    vars(learnt)["channel_importance"] = lost
+    return learnt
+
+
+def made_up_path(*, errors=True):
+    """A path of sizes as a model might have been cut down along."""
+    size = np.array([200, 150, 110, 80, 60, 45, 33, 25, 18, 13, 10, 7, 5, 3])
+    loss = 0.31 + 0.9 / size + 0.0004 * size
+    error = 0.02 + 0.2 / size if errors else np.full(len(size), np.nan)
+    return SimpleNamespace(
+        n_shapelets=size, loss=loss, loss_error=error, score=0.93 - 0.5 / size,
+        score_name="accuracy", chosen=18,
+    )  # fmt: skip
 
 
 # ------------------------------------------------------------------ pictures
@@ -198,14 +224,22 @@ DRAWN = {
     "classes-plane": lambda: plot_classes(made_up(), plane=True),
     "classes-kinds": lambda: plot_classes(made_up(areas=2)),
     "metric": lambda: plot_metric(made_up(7)),
-    "metric-many": lambda: plot_metric(made_up(24), shapelet=1),
+    "metric-many": lambda: plot_metric(made_up(44), shapelet=1),
+    "metric-named": lambda: plot_metric(made_up(37)),
     "spectrum": lambda: plot_spectrum(made_up(7)),
-    "spectrum-many": lambda: plot_spectrum(made_up(24), shapelet=1),
+    "spectrum-many": lambda: plot_spectrum(made_up(44), shapelet=1),
+    "spectrum-named": lambda: plot_spectrum(made_up(37)),
     "lengths": lambda: plot_lengths(made_up()),
     "lengths-dates": lambda: plot_lengths(made_up(dates=True)),
     "contributions": lambda: plot_contributions(made_up().explanation, 0, answer=1, top=3),
     "contributions-regression": lambda: plot_contributions(made_up(regression=True).explanation, 4),
     "series": lambda: plot_series(made_up().explanation, 1),
+    "channels-few": lambda: plot_channels(made_up(7, few=True), 2),
+    "heat-maps-few": lambda: plot_heat_maps(made_up(24, few=True), 1),
+    "metric-few": lambda: plot_metric(made_up(24, few=True), shapelet=1),
+    "series-few": lambda: plot_series(made_up(7, few=True).explanation, 1),
+    "sizes": lambda: plot_sizes(made_up_path()),
+    "sizes-no-errors": lambda: plot_sizes(made_up_path(errors=False)),
     "series-dates": lambda: plot_series(made_up(dates=True, regression=True).explanation, 3),
 }
 

@@ -1,5 +1,6 @@
 """Reading fitted models: where, why, what it looks like. Nothing here trains."""
 
+from .channels import channel_importance
 from .counter import Turn, WhatIf
 from .hearing import hear_shapelet
 from .local import Explanation, explain_series
@@ -11,6 +12,7 @@ from .plot_models import (
     plot_lengths,
     plot_metric,
     plot_series,
+    plot_sizes,
     plot_spectrum,
 )
 from .plot_shapelets import (
@@ -21,16 +23,20 @@ from .plot_shapelets import (
     plot_heat_maps,
     plot_shapelet,
 )
+from .reasons import Reason, Reasons
 
 __all__ = [
     "Claims",
     "Explanation",
     "Interpretability",
     "ModelExplanation",
+    "Reason",
+    "Reasons",
     "ShapeletMatches",
     "Turn",
     "WhatIf",
     "Window",
+    "channel_importance",
     "explain_model",
     "explain_series",
     "find_matches",
@@ -47,5 +53,6 @@ __all__ = [
     "plot_metric",
     "plot_series",
     "plot_shapelet",
+    "plot_sizes",
     "plot_spectrum",
 ]

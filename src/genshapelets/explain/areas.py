@@ -46,10 +46,10 @@ class InPlane(NamedTuple):
 def in_plane(
     matches: ShapeletMatches, shapelet: int, series: int, axes: Axes | None = None
 ) -> InPlane:
-    """By default the two channels that say most; with one channel, time across and this up."""
+    """By default the two own channels that say most; of one alone, time across and this up."""
     window = matches.window(shapelet, series)
     if axes is None:
-        most = np.sort(matches.channels(shapelet, 2)).tolist()
+        most = np.sort(matches.channels(shapelet, 2)).tolist() or [0]
         axes = (most[0], most[1]) if len(most) > 1 else (None, most[0])
     across, up = axes
     since, unit = in_numbers(window.times - window.times[0])

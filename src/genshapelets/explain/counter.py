@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..paths import Array
+from .head import feature_spread
 
 if TYPE_CHECKING:
     from .local import Explanation
+
+
+FAR = 5.0  # standard deviations above a usual feature: no series is further from a shapelet
 
 
 class Turn(NamedTuple):
@@ -37,7 +41,12 @@ class WhatIf:
         What was to be predicted instead; None: any other class.
     closer, further : Turn or None
         The largest smaller discrepancy and the smallest larger one at which the prediction turns;
-        None if it never does in that direction. A discrepancy cannot be smaller than 0.
+        None if it never does in that direction, or only out of reach.
+    largest : float
+        No series is thought to be further from this shapelet: the largest discrepancy of the series
+        explained, or what is five standard deviations above the mean of the training series.
+    out_of_reach : tuple of Turns
+        Those of a formula only: a discrepancy below 0, better than a perfect fit, or above `largest`.
     """
 
     series: Any
@@ -47,6 +56,13 @@ class WhatIf:
     asked: Any
     closer: Turn | None
     further: Turn | None
+    largest: float
+    out_of_reach: tuple[Turn, ...]
+
+    @property
+    def reachable(self) -> bool:
+        """Whether some fit of this shapelet alone would turn the prediction."""
+        return self.closer is not None or self.further is not None
 
     def __str__(self) -> str:
         said = (
@@ -59,9 +75,22 @@ class WhatIf:
             if turn is not None
         ]
         never = "no other fit of it alone would change that"
+        if self.out_of_reach:
+            ways = " or ".join(self._needed(turn) for turn in self.out_of_reach)
+            never = f"no fit of it alone can change that: {ways}"
         if self.asked is not None and self.asked == self.predicted:
             never = "that is what was asked for"
         return said + (", ".join(turns) or never) + "."
+
+    def _needed(self, turn: Turn) -> str:
+        """What a turn that is out of reach would need."""
+        to = _said(turn.predicted)
+        if turn.discrepancy < 0:
+            return f"for {to} it would have to fit better than perfectly"
+        return (
+            f"for {to} it would have to be more than {turn.discrepancy:.3g}, and no series is "
+            f"expected to be further from it than {self.largest:.3g}"
+        )
 
 
 def turning_points(explanation: Explanation, series: int, shapelet: int, to: Any) -> WhatIf:
@@ -84,26 +113,37 @@ def turning_points(explanation: Explanation, series: int, shapelet: int, to: Any
         for c, label in enumerate(explanation.classes):
             if c != explanation.chosen(series) and (to is None or label == to):
                 turns += [(move, label) for move in _enters(slopes, answers, c)]
-    feature = float(found.features[series, shapelet])
     model = explanation.estimator.model_
     unit = float(model.units()[shapelet])
+    features = found.features[:, shapelet]
 
-    def turn(move: float, predicted: Any) -> Turn | None:
+    def discrepancy(feature: float) -> float:
         with np.errstate(over="ignore"):
-            moved = feature + move
-            discrepancy = float((np.exp(moved) - model.epsilon if model.log else moved) * unit)
-        return Turn(discrepancy, predicted) if 0.0 <= discrepancy < np.inf else None
+            return float((np.exp(feature) - model.epsilon if model.log else feature) * unit)
 
+    usual = explanation.typical[shapelet] + FAR * feature_spread(explanation.estimator)[shapelet]
+    largest = discrepancy(max(float(usual), float(features.max())))
     closer = max((item for item in turns if item[0] < 0), key=lambda item: item[0], default=None)
     further = min((item for item in turns if item[0] > 0), key=lambda item: item[0], default=None)
+    reached: dict[bool, Turn] = {}
+    out_of_reach = []
+    for is_further, item in ((False, closer), (True, further)):
+        if item is not None:
+            turn = Turn(discrepancy(float(features[series]) + item[0]), item[1])
+            if 0.0 <= turn.discrepancy <= largest:
+                reached[is_further] = turn
+            else:
+                out_of_reach.append(turn)
     return WhatIf(
         series=found.names[series],
         shapelet=shapelet,
         discrepancy=float(found.discrepancy[series, shapelet]),
         predicted=explanation.predicted[series],
         asked=to,
-        closer=None if closer is None else turn(*closer),
-        further=None if further is None else turn(*further),
+        closer=reached.get(False),
+        further=reached.get(True),
+        largest=largest,
+        out_of_reach=tuple(out_of_reach),
     )
 
 

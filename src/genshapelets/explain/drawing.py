@@ -6,10 +6,13 @@ import textwrap
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from ..paths import Index
 from .kinds import PLAIN
-from .matches import ShapeletMatches
+from .local import Explanation
+from .matches import ShapeletMatches, place
+from .overall import ModelExplanation
 
 # Okabe and Ito's colours, which everybody can tell apart. In black and white a shapelet is the thick
 # solid line, the segment of a series dashed.
@@ -101,9 +104,57 @@ def draw_series(ax: Any, matches: ShapeletMatches, series: int, channel: int) ->
     label_time(ax, times)
 
 
-def matches_of(found: Any) -> ShapeletMatches:
+def matches_of(found: Any, plot: str = "a plot") -> ShapeletMatches:
     """The matches of whatever explains a model or its predictions."""
-    return found if isinstance(found, ShapeletMatches) else found.matches
+    matches = getattr(found, "matches", found)
+    if not isinstance(matches, ShapeletMatches):
+        raise TypeError(
+            f"{plot} needs an explanation: model.explain_model(X, y) or model.explain(X), or "
+            f"find_matches(model, X) if it is a transformer; got {type(found).__name__}."
+        )
+    return matches
+
+
+def explanation_of(found: Any, plot: str) -> Explanation:
+    """Explained predictions, which what a model has learnt holds, too."""
+    explanation = getattr(found, "explanation", found)
+    if not isinstance(explanation, Explanation):
+        raise TypeError(
+            f"{plot} needs an explanation: model.explain(X); got {type(found).__name__}."
+        )
+    return explanation
+
+
+def learnt_of(found: Any, plot: str) -> ModelExplanation:
+    """What a model has learnt, checked."""
+    if not isinstance(found, ModelExplanation):
+        raise TypeError(
+            f"{plot} needs an explanation of the whole model: model.explain_model(X, y); got "
+            f"{type(found).__name__}."
+        )
+    return found
+
+
+def own_channels(matches: ShapeletMatches, shapelet: int, channels: ArrayLike | None) -> Index:
+    """Channels to draw: by default all that a shapelet looks at; others there is nothing to see in."""
+    own = matches.own_channels(shapelet)
+    if channels is None:
+        return own
+    asked = np.atleast_1d(channels).tolist()
+    for channel in asked:
+        channel = place(channel, matches.shapelets.shape[1], "channel")
+        if channel not in own:
+            raise ValueError(
+                f"shapelet {shapelet} does not look at channel {channel}: it looks at "
+                f"{', '.join(map(str, own.tolist())) or 'none'}. Leave it out."
+            )
+    return np.array(asked, dtype=np.int64)
+
+
+def say_nothing_is_looked_at(ax: Any) -> None:
+    """Write in place of a picture that a shapelet looks at no channel."""
+    ax.set(xticks=[], yticks=[])
+    ax.text(0.5, 0.5, "looks at no channel", ha="center", va="center", transform=ax.transAxes)
 
 
 def said(value: Any, width: int = 32) -> str:
@@ -126,6 +177,11 @@ def kind_of(matches: ShapeletMatches, shapelet: int) -> str:
 def name_of(matches: ShapeletMatches, shapelet: int) -> str:
     """Number of a shapelet and its kind, such as "log-signature shapelet 3"."""
     return f"{said(kind_of(matches, shapelet))} shapelet {shapelet}".lstrip()
+
+
+def claim_of(found: Any, shapelet: int) -> str:
+    """What a shapelet says, on a line of its own; nothing if it is not known."""
+    return f"\n{said(found.claim(shapelet), 48)}" if isinstance(found, ModelExplanation) else ""
 
 
 def title_of(found: Any, shapelet: int, series: int) -> str:

@@ -40,6 +40,13 @@ def weights(estimator: ShapeletEstimator) -> tuple[Array, Array]:
     return to_answers(estimator, weight, is_offset=False), to_answers(estimator, bias)
 
 
+def feature_spread(estimator: ShapeletEstimator) -> Array:
+    """Standard deviation of the features over the training series, (shapelets,)."""
+    # Files of earlier versions hold only the deviation before training.
+    before = estimator.model_.feature_scale.double().cpu().numpy()
+    return getattr(estimator, "feature_spread_", before)
+
+
 def head_outputs(model: ShapeletModel, features: Array) -> Array:
     """What the head makes of plain logarithms, (outputs, series)."""
     with torch.no_grad():

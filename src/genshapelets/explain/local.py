@@ -18,6 +18,7 @@ from .counter import WhatIf, turning_points
 from .frames import as_frame
 from .head import check_predicts, head_outputs, integrated_gradients, to_answers, weights
 from .matches import ShapeletMatches, find_matches, place
+from .reasons import Reasons, reasons_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +108,31 @@ class Explanation:
         if answer is None:
             return self.chosen(series)
         return place(answer, self.answers.shape[1], "answer")
+
+    def reasons(self, series: int, answer: int | None = None, share: float = 0.9) -> Reasons:
+        """Name the reasons of one prediction: the fewest shapelets that carry most of an answer.
+
+        Parameters
+        ----------
+        series : int
+        answer : int, optional
+            Index of a class; default: the predicted one.
+        share : float
+            Of the sum of the sizes of all contributions, what the reasons carry together.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from genshapelets import ShapeletClassifier, explain_series
+        >>> X = np.random.default_rng(0).normal(scale=0.1, size=(20, 1, 30))
+        >>> X[10:, 0, 12:18] += 1.0
+        >>> y = np.repeat(["flat", "bump"], 10)
+        >>> model = ShapeletClassifier(n_shapelets=4, max_epochs=30, random_state=0).fit(X, y)
+        >>> print(explain_series(model, X).reasons(series=0))
+        series 0 is predicted to be flat, because it
+        ...
+        """
+        return reasons_of(self, series, self.column(series, answer), share)
 
     def what_if(self, series: int, shapelet: int, to: Any = None) -> WhatIf:
         """Ask what would have to be true of a match for the prediction to be another.

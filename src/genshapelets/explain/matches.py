@@ -131,15 +131,29 @@ class ShapeletMatches:
         shapelet = place(shapelet, self.n_shapelets, "shapelet")
         return self.metric[shapelet if len(self.metric) > 1 else 0]
 
+    def own_channels(self, shapelet: int) -> Index:
+        """Channels that a shapelet looks at: all whose weight in its metric is not 0."""
+        return np.flatnonzero(self.metric_of(shapelet))
+
     def channels(self, shapelet: int, count: int | None = None) -> Index:
-        """Channels that say most: heavy in the metric, and not flat in the shapelet; most first."""
-        metric = self.metric_of(shapelet)
+        """Own channels that say most: heavy in the metric, not flat in the shapelet; most first."""
+        own = self.own_channels(shapelet)
         height = np.ptp(self.shapelets[shapelet], axis=1) / self.scale
-        return np.argsort(-metric * height, kind="stable")[:count]
+        said = (self.metric_of(shapelet) * height)[own]
+        return own[np.argsort(-said, kind="stable")[:count]]
 
     def window(self, shapelet: int, series: int | None = None) -> Window:
         """A shapelet over its best window of one series; by default of the most similar one."""
-        n = self.series_of(shapelet, series)
+        times, path, drawn, _ = self._laid(shapelet, self.series_of(shapelet, series))
+        return Window(self.series.to_user_time(times), path, drawn)
+
+    def knots_drawn(self, shapelet: int, series: int | None = None) -> Array:
+        """Values (channels, knots) of a shapelet as it is compared with that window."""
+        times, _, drawn, knots = self._laid(shapelet, self.series_of(shapelet, series))
+        return drawn[:, np.searchsorted(times, knots)]
+
+    def _laid(self, shapelet: int, n: int) -> tuple[Array, Array, Array, Array]:
+        """Times, path and shapelet of a window as it is compared, and the times of its knots."""
         begin, length = self._offset[n, shapelet], self._length[shapelet]
         knots = np.linspace(begin, begin + length, self.shapelets.shape[2])
         own = self.corners(n)
@@ -147,9 +161,7 @@ class ShapeletMatches:
         times = np.union1d(knots, inside)
         values = self.path_at(n, times)
         drawn = np.array([np.interp(times, knots, row) for row in self.shapelets[shapelet]])
-        return Window(
-            self.series.to_user_time(times), values, self._drawn(shapelet, times, values, drawn)
-        )
+        return times, values, self._drawn(shapelet, times, values, drawn), knots
 
     def _drawn(self, shapelet: int, times: Array, path: Array, values: Array) -> Array:
         """Values (channels, times) of a shapelet as the discrepancy compares it with a path."""

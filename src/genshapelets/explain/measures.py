@@ -12,9 +12,12 @@ from ..estimators.base import ShapeletEstimator
 from ..evaluation import evaluate
 from ..offsets import Offsets
 from ..paths import Array
+from .matches import ShapeletMatches
 from .overall import ModelExplanation, Order, explain_model
+from .reasons import n_needed
 
-CARRIED = 0.9  # of a logit
+CARRIED = 0.9  # of an answer, or of a metric
+ROUNDING = 1e-5  # of a channel's standard deviation
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,13 @@ class Interpretability:
     sparsity : float
         How many shapelets carry 90 % of the predicted answer, the sizes of all contributions taken
         together; mean over series.
+    channels : float
+        How many channels hold 90 % of a shapelet's metric, that is of the squares of its weights on
+        the (standardised) channels; mean over shapelets.
+    outside : float
+        Share of the shapelets' knots, in channels that they look at, outside the range of what the
+        training series have observed in that channel. A level-free or scale-free shapelet counts as
+        it is compared with its nearest training segment.
     n_shapelets : int
     """
 
@@ -45,12 +55,16 @@ class Interpretability:
     own: float | None
     closeness: float
     sparsity: float
+    channels: float
+    outside: float
     n_shapelets: int
 
     def __str__(self) -> str:
         said = (
             f"a shapelet is {self.closeness:.2f} times as far from its nearest training segment as from "
             f"a random one\n{self.sparsity:.1f} of {self.n_shapelets} shapelets carry 90 % of an answer"
+            f"\n{self.channels:.1f} channels hold 90 % of a shapelet's metric\n"
+            f"{100 * self.outside:.1f} % of its knots are outside the range of the training series"
         )
         if self.unique is None or self.own is None:
             return said
@@ -130,6 +144,8 @@ def measure(
         own=own,
         closeness=float(np.divide(nearest, usual, out=np.ones_like(usual), where=usual > 0).mean()),
         sparsity=_sparsity(learnt),
+        channels=_channels(learnt.matches),
+        outside=_outside(learnt.matches),
         n_shapelets=learnt.matches.n_shapelets,
     )
 
@@ -162,6 +178,24 @@ def _sparsity(learnt: ModelExplanation) -> float:
     found = learnt.matches
     chosen = explanation.answers.argmax(axis=1)
     size = np.abs(learnt.weight[chosen] * (found.features - explanation.baseline))
-    carried = np.cumsum(-np.sort(-size, axis=1), axis=1)
-    needed = (carried < CARRIED * carried[:, -1:]).sum(axis=1) + 1
-    return float(needed.mean())
+    return float(n_needed(size, CARRIED).mean())
+
+
+def _channels(found: ShapeletMatches) -> float:
+    # One row, if all share a metric, stands for all.
+    return float(n_needed(np.square(found.metric), CARRIED).mean())
+
+
+def _outside(found: ShapeletMatches) -> float:
+    values = found.series.values.astype(np.float64)
+    # A channel that is never observed is at its centre.
+    seen = np.where(np.isnan(values).all(axis=0), found.centre, values)
+    slack = ROUNDING * found.scale
+    low, high = np.nanmin(seen, axis=0) - slack, np.nanmax(seen, axis=0) + slack
+    outside = [np.zeros(0, dtype=bool)]
+    for k in range(found.n_shapelets):
+        own = found.own_channels(k)
+        knots = found.knots_drawn(k)[own]
+        outside.append(((knots < low[own, None]) | (knots > high[own, None])).ravel())
+    every = np.concatenate(outside)
+    return float(every.mean()) if len(every) else 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -11,7 +12,9 @@ from numpy.typing import NDArray
 from ..estimators.base import ShapeletEstimator
 from ..estimators.goals import named, one_per_series
 from ..paths import Array, Index
+from .channels import channel_importance
 from .frames import as_frame
+from .head import feature_spread
 from .local import Explanation, explain_series
 from .matches import ShapeletMatches, place
 
@@ -65,9 +68,6 @@ class ModelExplanation:
         In the unit of the times; timedelta64 if they are datetimes.
     initial_lengths : (shapelets,) array, or None
         Before training; None for a model that was saved before they were kept.
-    channel_importance : (channels,) array
-        How much the model looks at each channel: the mean of ``matches.metric`` over the shapelets,
-        weighted by the squares of their effects.
     """
 
     explanation: Explanation
@@ -81,7 +81,16 @@ class ModelExplanation:
     nearest_discrepancy: Array
     lengths: NDArray[Any]
     initial_lengths: NDArray[Any] | None
-    channel_importance: Array
+
+    @cached_property
+    def channel_importance(self) -> Array:
+        """How much worse predictions are with a channel of another series, (channels,).
+
+        The mean over the given series of what the logarithm of the true class's probability falls by, or
+        the squared error of a number rises by. Computed when it is first asked for: see
+        `genshapelets.explain.channel_importance`.
+        """
+        return channel_importance(self.explanation, self.labels)
 
     @property
     def matches(self) -> ShapeletMatches:
@@ -173,7 +182,7 @@ class ModelExplanation:
         return self.effect if by == "effect" else self.weight
 
     def channels_to_frame(self) -> Any:
-        """Table of how much the model looks at each channel, as a ``pandas.DataFrame``."""
+        """Table of how much predictions rest on each channel, as a ``pandas.DataFrame``."""
         return as_frame(
             {"channel": list(self.matches.channel_names), "importance": self.channel_importance}
         )
@@ -220,12 +229,7 @@ def learnt_from(explanation: Explanation, labels: NDArray[Any]) -> ModelExplanat
     estimator, found = explanation.estimator, explanation.matches
     nearest = found.nearest
     everyone = np.arange(found.n_shapelets)
-    # Files of earlier versions hold only the deviation before training.
-    before = estimator.model_.feature_scale.double().cpu().numpy()
-    effect = explanation.weight * getattr(estimator, "feature_spread_", before)
-    size = np.square(effect / max(float(np.abs(effect).max()), 1e-300)).sum(axis=0)
-    per_shapelet = np.broadcast_to(found.metric, (found.n_shapelets, found.metric.shape[1]))
-    importance = np.average(per_shapelet, axis=0, weights=size if size.any() else None)
+    effect = explanation.weight * feature_spread(estimator)
     return ModelExplanation(
         explanation=explanation,
         labels=labels,
@@ -238,7 +242,6 @@ def learnt_from(explanation: Explanation, labels: NDArray[Any]) -> ModelExplanat
         nearest_discrepancy=found.discrepancy[nearest, everyone],
         lengths=found.lengths,
         initial_lengths=getattr(estimator, "initial_lengths_", None),
-        channel_importance=importance,
     )
 
 

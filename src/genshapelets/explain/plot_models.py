@@ -2,57 +2,63 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..paths import Array, Index
 from .drawing import (
     AGAINST,
+    SEGMENT,
     SERIES,
     SHAPELET,
     STYLES,
     WINDOWS,
     add_legend,
     draw_series,
+    explanation_of,
+    grid_of_axes,
     in_numbers,
-    matches_of,
+    learnt_of,
     name_of,
     new_axes,
     said,
     set_title,
 )
 from .local import Explanation
+from .matches import place
 from .overall import ModelExplanation
+
+NAMED = 40  # channels below an axis; more are numbered
 
 
 def plot_metric(learnt: ModelExplanation, *, shapelet: int | None = None, ax: Any = None) -> Any:
-    """Draw how much the model, or one shapelet, looks at each channel, as bars.
+    """Draw how much predictions rest on each channel, or how much one shapelet looks at its own.
 
     Parameters
     ----------
     learnt : ModelExplanation
     shapelet : int, optional
+        Default: the model, its `channel_importance`.
     ax : matplotlib Axes, optional
 
     Returns
     -------
     matplotlib Axes
     """
-    weight, of = _metric(learnt, shapelet)
-    names = learnt.matches.channel_names
-    ax = new_axes(ax, figsize=(min(2.0 + 0.35 * len(names), 9.0), 3.2))
-    ax.bar(np.arange(len(names)), 100 * weight, color=SHAPELET, width=0.8)
-    if len(names) <= 20:
-        _name_ticks(ax, np.arange(len(names)), names)
-    else:
-        ax.set_xlabel("channel")
-    ax.set_ylabel("importance (%)")
-    set_title(ax, f"what {of} looks at")
+    bars = _bars(learnt, shapelet, "plot_metric")
+    few = len(bars.channels) <= NAMED
+    ax = new_axes(ax, figsize=(min(2.0 + 0.35 * len(bars.channels), 9.0), 3.2))
+    places = np.arange(len(bars.channels)) if few else bars.channels
+    ax.bar(places, bars.sizes, color=SHAPELET, width=0.8)
+    _finish_bars(ax, learnt, bars, places if few else None, "channel")
+    set_title(ax, bars.title)
     return ax
 
 
 def plot_spectrum(learnt: ModelExplanation, *, shapelet: int | None = None, ax: Any = None) -> Any:
-    """Draw the channels' importance, largest first: a gap tells those needed from the rest.
+    """Draw the same as `plot_metric`, largest first: a gap tells those needed from the rest.
 
     Parameters
     ----------
@@ -63,18 +69,16 @@ def plot_spectrum(learnt: ModelExplanation, *, shapelet: int | None = None, ax: 
     -------
     matplotlib Axes
     """
-    weight, of = _metric(learnt, shapelet)
-    order = np.argsort(-weight, kind="stable")
-    ax = new_axes(ax, figsize=(5.0, 3.2))
-    ax.plot(np.arange(1, len(order) + 1), 100 * weight[order], "o-", color=SHAPELET, ms=4, lw=1)
-    if len(order) <= 20:
-        names = [learnt.matches.channel_names[d] for d in order]
-        _name_ticks(ax, np.arange(1, len(order) + 1), names)
-    else:
-        ax.set_xlabel("channels, most important first")
-    ax.set_ylim(bottom=0)
-    ax.set_ylabel("importance (%)")
-    set_title(ax, f"what {of} looks at, sorted")
+    bars = _bars(learnt, shapelet, "plot_spectrum")
+    order = np.argsort(-bars.sizes, kind="stable")
+    bars = bars._replace(channels=bars.channels[order], sizes=bars.sizes[order])
+    ax = new_axes(ax, figsize=(min(max(2.0 + 0.25 * len(order), 5.0), 9.0), 3.2))
+    places = np.arange(1, len(order) + 1)
+    ax.plot(places, bars.sizes, "o-", color=SHAPELET, ms=4, lw=1)
+    few = len(order) <= NAMED
+    _finish_bars(ax, learnt, bars, places if few else None, "channels, most important first")
+    ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]) if (bars.sizes < 0).any() else 0.0)
+    set_title(ax, f"{bars.title}, sorted")
     return ax
 
 
@@ -90,7 +94,7 @@ def plot_lengths(learnt: ModelExplanation, *, ax: Any = None) -> Any:
     -------
     matplotlib Axes
     """
-    if learnt.initial_lengths is None:
+    if learnt_of(learnt, "plot_lengths").initial_lengths is None:
         raise ValueError(
             "the model does not know the lengths it started with: it was saved by an earlier version. "
             "Fit it again."
@@ -123,7 +127,8 @@ def plot_contributions(
     """Draw what the shapelets contribute to one prediction, largest first, as bars.
 
     The bars, with that of all other shapelets and the bias, sum to the logit (or number). Those
-    against it are hatched. "like" a shapelet means: it fits better than in a usual training series.
+    against it are hatched. The series "has" a shapelet that fits better than in a usual training
+    series, and "lacks" any other: then its absence counts.
 
     Parameters
     ----------
@@ -140,12 +145,13 @@ def plot_contributions(
     -------
     matplotlib Axes
     """
+    explanation = explanation_of(explanation, "plot_contributions")
     column = explanation.column(series, answer)
     parts = explanation.contributions(series)[column]
     order = explanation.top(series, top, column)
     alike = explanation.alike[series]
     found = explanation.matches
-    names = [f"{'like' if alike[k] else 'unlike'} {name_of(found, int(k))}" for k in order]
+    names = [f"{'has' if alike[k] else 'lacks'} {name_of(found, int(k))}" for k in order]
     sizes = parts[order].tolist()
     n_others = len(parts) - len(order)
     if n_others:
@@ -213,26 +219,30 @@ def plot_series(
         How many shapelets.
     channel : int, optional
         Default: the one that says most for these shapelets. A shapelet is pale if its metric looks
-        at the channel little: there it need not match.
+        at the channel little: there it need not match. One that does not look at it is only named.
     ax : matplotlib Axes, optional
 
     Returns
     -------
     matplotlib Axes
     """
-    matches = matches_of(explanation)
+    explanation = explanation_of(explanation, "plot_series")
+    matches = explanation.matches
     column = explanation.chosen(series)
     order = explanation.top(series)
     order = order[explanation.alike[series][order]][:top]
     parts = explanation.contributions(series)[column]
-    if channel is None:
+    if channel is not None:
+        place(channel, len(matches.channel_names), "channel")
+    else:
         height = np.ptp(matches.shapelets[order], axis=2) / matches.scale
         heard = np.array([matches.metric_of(int(k)) for k in order]).reshape(height.shape)
         channel = int((heard * height).sum(axis=0).argmax())
     ax = new_axes(ax, figsize=(7.0, 3.4))
     draw_series(ax, matches, series, channel)
-    for place, k in enumerate(order):
-        colour, style = WINDOWS[place % len(WINDOWS)], STYLES[place % len(STYLES)]
+    elsewhere = [int(k) for k in order if not matches.metric_of(int(k))[channel]]
+    for i, k in enumerate(k for k in order if k not in elsewhere):
+        colour, style = WINDOWS[i % len(WINDOWS)], STYLES[i % len(STYLES)]
         window, weight = matches.window(int(k), series), matches.metric_of(int(k))
         strength = 0.3 + 0.7 * weight[channel] / max(weight.max(), 1e-300)
         ax.axvspan(window.times[0], window.times[-1], color=colour, alpha=0.08, lw=0)
@@ -243,25 +253,112 @@ def plot_series(
     predicted = explanation.predicted[series]
     answer = f"{predicted:.4g}" if explanation.classes is None else said(predicted)
     name = said(matches.names[series])
-    set_title(ax, f"series {name} is predicted to be {answer}")
+    title = f"series {name} is predicted to be {answer}"
+    if elsewhere:
+        listed = ", ".join(f"{k} ({parts[k]:+.2f})" for k in elsewhere)
+        title += f"\nin other channels: shapelet{'s' * (len(elsewhere) > 1)} {listed}"
+    set_title(ax, title)
     add_legend(ax)
     return ax
 
 
+def plot_sizes(path: Any, *, axes: Any = None) -> Any:
+    """Draw score and loss against the number of shapelets, along the path that a model was cut down.
+
+    The dotted line is one standard error above the least loss; the ring is the size that was chosen.
+
+    Parameters
+    ----------
+    path : fitted estimator, or its ``path_``
+    axes : array of two matplotlib Axes, optional
+        For the score, and for the loss.
+
+    Returns
+    -------
+    array of two matplotlib Axes
+    """
+    path = getattr(path, "path_", path)
+    if not hasattr(path, "loss") or not hasattr(path, "chosen"):
+        raise TypeError(
+            "plot_sizes needs the path of sizes that a model was cut down along: give it a model fitted "
+            f'with n_shapelets="auto", or its path_; got {type(path).__name__}, which has none.'
+        )
+    sizes, loss = np.asarray(path.n_shapelets), np.asarray(path.loss, dtype=np.float64)
+    error = np.nan_to_num(np.asarray(path.loss_error, dtype=np.float64))
+    axes = grid_of_axes(axes, 2, 1, (5.5, 2.3))
+    is_chosen = sizes == path.chosen
+    for ax, values, name in ((axes[0], path.score, path.score_name), (axes[1], loss, "loss")):
+        values = np.asarray(values, dtype=np.float64)
+        ax.plot(sizes, values, "o-", color=SHAPELET, ms=4, lw=1.5)
+        ring = {"mfc": "none", "mec": SEGMENT, "mew": 2, "ms": 11}
+        label = f"chosen: {path.chosen}"
+        ax.plot(sizes[is_chosen], values[is_chosen], "o", ls="none", label=label, **ring)
+        ax.set_xscale("log")
+        ax.set_xticks(_apart(sizes), [str(size) for size in _apart(sizes)])
+        ax.minorticks_off()
+        ax.set_ylabel(f"validation {name}")
+        ax.spines[["top", "right"]].set_visible(False)
+    if error.any():
+        band = {"color": SHAPELET, "alpha": 0.2, "lw": 0, "label": "± one standard error"}
+        axes[1].fill_between(sizes, loss - error, loss + error, **band)
+        best = int(np.nanargmin(loss))
+        line = {"color": SERIES, "lw": 1.2, "ls": ":"}
+        label = "within one standard error of the best"
+        axes[1].axhline(loss[best] + error[best], **line, label=label)
+    axes[1].set_xlabel("number of shapelets")
+    set_title(axes[0], "how many shapelets are enough")
+    add_legend(axes[0])
+    add_legend(axes[1])
+    return axes
+
+
+def _apart(sizes: NDArray[Any]) -> list[int]:
+    """Sizes far enough from each other to be written below a logarithmic axis, from the largest on."""
+    kept: list[int] = []
+    for size in sorted(map(int, sizes), reverse=True):
+        if not kept or kept[-1] >= 1.2 * size:
+            kept.append(size)
+    return kept
+
+
 def _name_ticks(ax: Any, places: Any, names: Any) -> None:
     """Write names below bars, turned if they are long."""
+    size = "medium" if len(names) <= 20 else "small"
     turned = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+    long = max(map(len, names)) > 4
     ax.set_xticks(
-        places, [said(name, 18) for name in names], **turned if max(map(len, names)) > 4 else {}
+        places, [said(name, 18) for name in names], fontsize=size, **turned if long else {}
     )
 
 
-def _metric(learnt: ModelExplanation, shapelet: int | None) -> tuple[Any, str]:
-    if not isinstance(learnt, ModelExplanation):
-        raise TypeError(
-            "learnt must be a ModelExplanation, which explain_model makes of a model and its training "
-            f"series; got {type(learnt).__name__}."
-        )
-    if shapelet is None:
-        return learnt.channel_importance, "the model"
-    return learnt.matches.metric_of(shapelet), name_of(learnt.matches, shapelet)
+class _Bars(NamedTuple):
+    """A number for each of some channels, and what it is."""
+
+    channels: Index
+    sizes: Array
+    title: str
+    unit: str
+
+
+def _bars(learnt: ModelExplanation, shapelet: int | None, plot: str) -> _Bars:
+    """Importance of all channels, or the metric of a shapelet in those that it looks at."""
+    matches = learnt_of(learnt, plot).matches
+    if shapelet is not None:
+        own = matches.own_channels(shapelet)
+        share = 100 * matches.metric_of(shapelet)[own]
+        return _Bars(own, share, f"what {name_of(matches, shapelet)} looks at", "metric (%)")
+    importance = learnt.channel_importance
+    lost = "log-probability lost" if learnt.classes is not None else "squared error added"
+    everyone = np.arange(len(importance))
+    return _Bars(everyone, importance, "how much predictions rest on each channel", lost)
+
+
+def _finish_bars(ax: Any, learnt: ModelExplanation, bars: _Bars, places: Any, label: str) -> None:
+    """Name channels where there is room, or else the axis."""
+    if places is None:
+        ax.set_xlabel(label)
+    elif len(places):
+        _name_ticks(ax, places, [learnt.matches.channel_names[d] for d in bars.channels])
+    ax.set_ylabel(bars.unit)
+    if (bars.sizes < 0).any():
+        ax.axhline(0.0, color="black", lw=0.8)

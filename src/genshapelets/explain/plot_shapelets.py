@@ -16,13 +16,17 @@ from .drawing import (
     SHAPELET,
     WINDOW,
     add_legend,
+    claim_of,
     draw_series,
     grid_of_axes,
     label_time,
+    learnt_of,
     matches_of,
     name_of,
     new_axes,
+    own_channels,
     said,
+    say_nothing_is_looked_at,
     set_title,
     title_of,
     wrapped,
@@ -55,7 +59,8 @@ def plot_shapelet(
     series : int, optional
         Position of a series; default: the most similar one.
     channel : int, optional
-        Default: the one that says most, heavy in the metric and not flat in the shapelet.
+        One that the shapelet looks at; default: the one that says most, heavy in the metric and not
+        flat in the shapelet.
     ax : matplotlib Axes, optional
         Default: those of a new figure.
 
@@ -73,16 +78,21 @@ def plot_shapelet(
     >>> plot_shapelet(found, 1).get_ylabel()
     'channel 0'
     """
-    matches = matches_of(found)
+    matches = matches_of(found, "plot_shapelet")
     n = matches.series_of(shapelet, series)
-    channel = int(matches.channels(shapelet)[0]) if channel is None else channel
     ax = new_axes(ax, figsize=(5.5, 3.2))
+    set_title(ax, title_of(found, shapelet, n) + claim_of(found, shapelet))
+    most = matches.channels(shapelet, 1) if channel is None else channel
+    own = own_channels(matches, shapelet, most).tolist()
+    if not own:
+        say_nothing_is_looked_at(ax)
+        return ax
+    channel = own[0]
     window = matches.window(shapelet, n)
     draw_series(ax, matches, n, channel)
     ax.plot(window.times, window.path[channel], "--", color=SEGMENT, lw=2, label="its segment")
     ax.plot(window.times, window.shapelet[channel], color=SHAPELET, lw=3, label="shapelet")
     ax.axvspan(window.times[0], window.times[-1], color=WINDOW, lw=0, zorder=0, label="best window")
-    set_title(ax, title_of(found, shapelet, n))
     add_legend(ax)
     return ax
 
@@ -95,28 +105,34 @@ def plot_channels(
     channels: ArrayLike | None = None,
     axes: Any = None,
 ) -> Any:
-    """Draw all channels of a shapelet over its segment as small multiples.
+    """Draw the channels of a shapelet over its segment as small multiples.
 
     Titles say what share of the metric each channel has. Channels that it looks at little are drawn
-    pale: there the shapelet need not match.
+    pale: there the shapelet need not match. Those of weight 0 are not drawn.
 
     Parameters
     ----------
     found, shapelet, series
         As for `plot_shapelet`.
     channels : list of ints, optional
-        Default: all, in their order.
+        Default: all that the shapelet looks at, in their order.
     axes : array of matplotlib Axes, optional
 
     Returns
     -------
     array of matplotlib Axes
     """
-    matches = matches_of(found)
+    matches = matches_of(found, "plot_channels")
     n = matches.series_of(shapelet, series)
-    chosen = np.arange(matches.shapelets.shape[1]) if channels is None else np.atleast_1d(channels)
+    chosen = own_channels(matches, shapelet, channels)
     own = axes is None
-    axes = grid_of_axes(axes, len(chosen), 5, (2.3, 1.7))
+    n_rows = max(-(-len(chosen) // 5), 1)
+    size = (2.3 if len(chosen) > 2 else 3.6, 1.7 + 0.8 / n_rows)  # title and legend need room, too
+    axes = grid_of_axes(axes, max(len(chosen), 1), 5, size)
+    if not len(chosen):
+        say_nothing_is_looked_at(axes[0])
+        set_title(axes[0], title_of(found, shapelet, n), "small")
+        return axes
     window = matches.window(shapelet, n)
     weight = matches.metric_of(shapelet)
     for ax, channel in zip(axes, chosen, strict=True):
@@ -131,7 +147,7 @@ def plot_channels(
         ax.spines[["top", "right"]].set_visible(False)
         label_time(ax, window.times)
         ax.xaxis.label.set_size("x-small")
-    _finish(axes, own, title_of(found, shapelet, n))
+    _finish(axes, own, title_of(found, shapelet, n) + claim_of(found, shapelet))
     return axes
 
 
@@ -139,7 +155,7 @@ def plot_curve(
     found: Any,
     shapelet: int,
     *,
-    channels: tuple[int, int] = (0, 1),
+    channels: tuple[int, int] | None = None,
     series: int | None = None,
     ax: Any = None,
 ) -> Any:
@@ -152,18 +168,24 @@ def plot_curve(
     ----------
     found, shapelet, series, ax
         As for `plot_shapelet`.
-    channels : (across, up)
+    channels : (across, up), optional
+        Default: of those that the shapelet looks at, the two that say most.
 
     Returns
     -------
     matplotlib Axes
     """
-    matches = matches_of(found)
-    if matches.shapelets.shape[1] < 2:
-        raise ValueError("a curve in the plane needs two channels; got one. Use plot_shapelet.")
+    matches = matches_of(found, "plot_curve")
     n = matches.series_of(shapelet, series)
+    most = np.sort(matches.channels(shapelet, 2)) if channels is None else channels
+    drawn = own_channels(matches, shapelet, most).tolist()
+    if len(drawn) != 2:
+        raise ValueError(
+            f"a curve in the plane needs two channels; shapelet {shapelet} has {len(drawn)} to draw. "
+            "Use plot_shapelet."
+        )
+    across, up = drawn
     ax = new_axes(ax, figsize=(3.6, 3.8))
-    across, up = channels
     _, path = matches.path(n)
     window = matches.window(shapelet, n)
     ax.plot(path[across], path[up], color=SERIES, lw=1, alpha=0.6, label="series")
@@ -178,7 +200,7 @@ def plot_curve(
         ax.plot(x[0], y[0], "o", color=colour, ms=7, mfc="white", mew=2, label=start)
     if 0.25 <= matches.scale[across] / matches.scale[up] <= 4.0:
         ax.set_aspect("equal", adjustable="datalim")
-    set_title(ax, title_of(found, shapelet, n))
+    set_title(ax, title_of(found, shapelet, n) + claim_of(found, shapelet))
     add_legend(ax)
     ax.set_xlabel(said(matches.channel_names[across]))
     ax.set_ylabel(said(matches.channel_names[up]))
@@ -206,8 +228,8 @@ def plot_area(
     found, shapelet, series, ax
         As for `plot_shapelet`.
     channels : (across, up), optional
-        None across is time. Default: the two channels that say most; of a series of one channel, time
-        and this one.
+        None across is time. Default: of those that the shapelet looks at, the two that say most; of
+        one alone, time and this one.
 
     Returns
     -------
@@ -225,10 +247,15 @@ def plot_area(
     >>> plot_area(find_matches(model, X), 1, channels=(0, 2)).get_ylabel()
     'channel 2, from the start'
     """
-    matches = matches_of(found)
+    matches = matches_of(found, "plot_area")
     n = matches.series_of(shapelet, series)
-    curves = in_plane(matches, shapelet, n, channels)
     ax = new_axes(ax, figsize=(4.4, 4.2))
+    asked = None if channels is None else [d for d in channels if d is not None]
+    if not len(own_channels(matches, shapelet, asked)):
+        say_nothing_is_looked_at(ax)
+        set_title(ax, title_of(found, shapelet, n))
+        return ax
+    curves = in_plane(matches, shapelet, n, channels)
     for loop in loops(*curves.shapelet):
         against = signed_area(*loop.T) < 0
         ax.fill(
@@ -246,7 +273,8 @@ def plot_area(
     ax.plot(0.0, 0.0, "o", color=SHAPELET, ms=7, mfc="white", mew=2, label="start")
     if curves.same_scale:
         ax.set_aspect("equal", adjustable="datalim")
-    set_title(ax, f"{title_of(found, shapelet, n)}\n{said_areas(curves)}")
+    title = title_of(found, shapelet, n) + claim_of(found, shapelet)
+    set_title(ax, f"{title}\n{said_areas(curves)}")
     add_legend(ax, handles=list(_legend(ax).values()), labels=list(_legend(ax)))
     ax.set_xlabel(f"{said(curves.names[0])}, from the start")
     ax.set_ylabel(f"{said(curves.names[1])}, from the start")
@@ -256,10 +284,10 @@ def plot_area(
 def plot_heat_maps(
     found: Any, shapelet: int, *, series: int | None = None, axes: Any = None
 ) -> Any:
-    """Draw all channels as heat maps: the series, the shapelet, the difference.
+    """Draw the channels of a shapelet as heat maps: the series, the shapelet, the difference.
 
-    A dashed box marks in the series where the shapelet matches. Values are in standard deviations of
-    their channel, from its mean.
+    Only those that the shapelet looks at. A dashed box marks in the series where the shapelet matches.
+    Values are in standard deviations of their channel, from its mean.
 
     Parameters
     ----------
@@ -271,14 +299,21 @@ def plot_heat_maps(
     -------
     array of three matplotlib Axes
     """
-    matches = matches_of(found)
+    matches = matches_of(found, "plot_heat_maps")
     n = matches.series_of(shapelet, series)
-    n_channels = matches.shapelets.shape[1]
+    own = own_channels(matches, shapelet, None)
+    n_channels = len(own)
     axes = grid_of_axes(axes, 3, 3, (3.6, min(2.2 + 0.12 * n_channels, 7.0)))
+    if not n_channels:
+        for ax in axes:
+            say_nothing_is_looked_at(ax)
+        set_title(axes[0], title_of(found, shapelet, n))
+        return axes
     window = matches.window(shapelet, n)
     times, path = matches.path(n)
-    whole = _standard(matches, path)
-    segment, shape = (_standard(matches, values) for values in (window.path, window.shapelet))
+    whole, segment, shape = (
+        _standard(matches, values)[own] for values in (path, window.path, window.shapelet)
+    )
     most = float(np.percentile(np.abs(whole), 99)) or 1.0
     for ax, (instants, values, title) in zip(
         axes,
@@ -297,7 +332,8 @@ def plot_heat_maps(
         )
         set_title(ax, title)
         label_time(ax, instants)
-        _name_rows(ax, matches.channel_names if ax is axes[0] else None, n_channels)
+        names = [matches.channel_names[d] for d in own]
+        _name_rows(ax, names if ax is axes[0] else None, n_channels)
     bar = axes[-1].figure.colorbar(mesh, ax=axes[-1])
     bar.set_label("standard deviations", fontsize="small")
     begin, end = window.times[0], window.times[-1]
@@ -318,7 +354,8 @@ def plot_classes(
 ) -> Any:
     """Draw for each class the shapelet that speaks most for it, over its most similar series.
 
-    A log-signature shapelet is drawn with its area, `plot_area`.
+    Where that shapelet says more of another class, the title says what. A log-signature shapelet is
+    drawn with its area, `plot_area`.
 
     Parameters
     ----------
@@ -327,8 +364,9 @@ def plot_classes(
     rank : int
         1 for the top shapelet, 2 for the next, ….
     plane : bool
-        Whether to draw other shapelets' first two channels as a curve in the plane, `plot_curve`,
-        rather than the channel that says most against time, `plot_shapelet`.
+        Whether to draw two channels of other shapelets as a curve in the plane, `plot_curve`, rather
+        than the channel that says most against time, `plot_shapelet`; one that looks at a single
+        channel is drawn against time.
     axes : array of matplotlib Axes, optional
         One for each class.
 
@@ -336,6 +374,7 @@ def plot_classes(
     -------
     array of matplotlib Axes
     """
+    learnt_of(learnt, "plot_classes")
     if not 1 <= rank <= learnt.matches.n_shapelets:
         raise ValueError(f"rank must be from 1 to {learnt.matches.n_shapelets}; got {rank}.")
     names = ["y"] if learnt.classes is None else learnt.classes.tolist()
@@ -344,13 +383,20 @@ def plot_classes(
     areas = [learnt.matches.kinds[k] == LOG_SIGNATURE for k in top]
     size = (3.2, 3.4) if any(areas) else (2.6, 2.8) if plane else (3.2, 2.4)
     axes = grid_of_axes(axes, len(names), 5, size)
-    for ax, name, k, has_area in zip(axes, names, top, areas, strict=True):
-        n = int(learnt.nearest[k])
-        (plot_area if has_area else plot_curve if plane else plot_shapelet)(learnt, k, ax=ax)
+    claims = learnt.claims(by)
+    for c, (ax, name, k, has_area) in enumerate(zip(axes, names, top, areas, strict=True)):
+        n, n_own = int(learnt.nearest[k]), len(learnt.matches.own_channels(k))
+        in_a_plane = plane and n_own > 1
+        (plot_area if has_area else plot_curve if in_a_plane else plot_shapelet)(learnt, k, ax=ax)
         first, _, second = title_of(learnt, k, n).partition(" over ")
-        area = f"\n{said_areas(in_plane(learnt.matches, k, n))}" if has_area else ""
-        set_title(ax, f"{said(name, 18)}: {first}\nover {second}{area}", "small")
-        ax.get_legend().remove()
+        title = f"{said(name, 18)}: {first}\nover {second}"
+        if claims.against[k] or claims.answer[k] != c:
+            title += f"\n({said(learnt.claim(k))})"
+        if has_area and n_own:
+            title += f"\n{said_areas(in_plane(learnt.matches, k, n))}"
+        set_title(ax, title, "small")
+        if ax.get_legend():
+            ax.get_legend().remove()
     _finish(axes, own)
     return axes
 
@@ -406,7 +452,7 @@ def _image(times: NDArray[Any], values: NDArray[Any]) -> tuple[NDArray[Any], NDA
     return times[0] + edges, image
 
 
-def _name_rows(ax: Any, names: tuple[str, ...] | None, count: int) -> None:
+def _name_rows(ax: Any, names: list[str] | None, count: int) -> None:
     """Write the channels' names where there is room for them, numbers otherwise, first on top."""
     ax.invert_yaxis()
     if names is None:

@@ -1,0 +1,106 @@
+"""How much predictions rest on a channel."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from ..estimators import ShapeletClassifier
+from ..estimators.base import ShapeletEstimator
+from ..objective import class_scores
+from ..paths import Array, Index, Paths
+from .head import to_answers
+from .local import Explanation
+
+MANY = 500  # series, of which the loss is known well enough
+SAME = 1e-6  # of a standard deviation: the channel never varies
+
+
+def channel_importance(
+    explanation: Explanation, labels: NDArray[Any], *, max_series: int = MANY
+) -> Array:
+    r"""What predictions for given series lose if a channel is that of another series, (channels,).
+
+    .. math:: I_d = \frac{1}{N} \sum_n \ell(f^n \text{ with } f^{m(n)}_d, y_n) - \ell(f^n, y_n)
+
+    The loss is minus the logarithm of the probability of the true class, or the squared error of a
+    number; m(n) is another of the given series, drawn once and for all. Each channel keeps the values
+    that it usually has, so what is lost is what the channel says of *this* series. (A channel left out
+    would stand still at its mean instead. Where it never does, every shapelet that looks at it fits
+    unusually well or badly, and a channel of mere noise seems important.)
+
+    It is 0 for a channel that no shapelet looks at or that never varies, and about 0, of either sign,
+    for one that says nothing. Two channels that say the same share their importance: with one of
+    another series, the other is still right. Of a single series nothing can be exchanged: all are 0.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        Best of series that the model was not fitted on: training series count what was learnt by heart.
+    labels : (series,) array
+        Classes or numbers of the series. With the predicted ones, the importance is how much the
+        model's certainty rests on the channel.
+    max_series : int
+        Of more, so many are chosen evenly.
+    """
+    estimator, found = explanation.estimator, explanation.matches
+    size = min(max_series, len(found.series))
+    chosen = np.unique(np.linspace(0, len(found.series) - 1, size).round().astype(np.int64))
+    paths = estimator.model_.paths(found.series[chosen])
+    true = _as_target(estimator, labels[chosen])
+    others = values_of_others(paths)
+    differs = np.abs(others - paths.values).max(axis=0) > SAME
+    importance = np.zeros(paths.n_channels)
+    with torch.no_grad(), estimator._threads():
+        loss = _loss(estimator, paths, true)
+        for d in np.flatnonzero(differs & found.metric.any(axis=0)).tolist():
+            values = paths.values.copy()
+            values[:, d] = others[:, d]
+            exchanged = replace(paths, values=values, _prepared={})
+            importance[d] = _loss(estimator, exchanged, true) - loss
+    return importance
+
+
+def values_of_others(paths: Paths) -> Array:
+    """Values (rows, channels) that another path has at each knot, counted from where each path begins.
+
+    A path that is shorter is held at its last value.
+    """
+    values = np.empty_like(paths.values)
+    rows = [slice(*ends) for ends in pairwise(paths.row_offsets)]
+    for own, other in zip(rows, (rows[m] for m in other_of(len(paths))), strict=True):
+        for d in range(paths.n_channels):
+            known = paths.knots[other], paths.values[other, d]
+            values[own, d] = np.interp(paths.knots[own], *known)
+    return values
+
+
+def other_of(n_series: int) -> Index:
+    """Position of another series for each, the same at every call: a random ring through them all."""
+    ring = np.random.default_rng(0).permutation(n_series)
+    other = np.empty_like(ring)
+    other[ring] = np.roll(ring, 1)
+    return other
+
+
+def _loss(estimator: ShapeletEstimator, paths: Paths, true: Tensor) -> float:
+    """Mean loss over paths, in float64."""
+    model = estimator.model_
+    outputs = model.outputs(model.transform(paths).discrepancy).cpu()
+    if isinstance(estimator, ShapeletClassifier):
+        return float(cross_entropy(class_scores(outputs), true))
+    numbers = torch.from_numpy(to_answers(estimator, outputs.numpy().T)[0])
+    return float((numbers - true).square().mean())
+
+
+def _as_target(estimator: ShapeletEstimator, labels: NDArray[Any]) -> Tensor:
+    if isinstance(estimator, ShapeletClassifier):
+        return torch.from_numpy(np.searchsorted(estimator.classes_, labels))
+    return torch.from_numpy(labels.astype(np.float64))
