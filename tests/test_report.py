@@ -92,7 +92,7 @@ def test_scores_are_those_of_the_predictions(bad_names, tmp_path):
     measured = model.interpretability(series, y)
     assert page["measures"]["closeness"] == pytest.approx(measured.closeness, rel=1e-4)
     importance = model.explain_model(series, y).channel_importance
-    looked = [channel["looked"] for channel in page["channels"]]
+    looked = [channel["importance"] for channel in page["channels"]]
     assert looked == pytest.approx(np.sort(importance)[::-1], rel=1e-4)
 
 

@@ -88,8 +88,7 @@ def card(
 
 def own_channels(found: ShapeletMatches, shapelet: int) -> Index:
     """Channels that a shapelet looks at, or the first; of many, those that say most. In their order."""
-    most = found.channels(shapelet)
-    most = most[found.metric_of(shapelet)[most] > 0][:FEW_CHANNELS]
+    most = found.channels(shapelet, FEW_CHANNELS)
     return np.sort(most) if len(most) else np.array([0])
 
 

@@ -9,12 +9,15 @@ from numpy.typing import NDArray
 
 from ...paths import Array, Index
 from ...series import RaggedSeries
+from ..counter import Turn
 from ..local import Explanation
 from ..matches import ShapeletMatches
+from ..measures import CARRIED
+from ..reasons import n_needed
 from .cards import FEW_CHANNELS, own_channels, window_of
 from .numbers import pack_curve, said, short
 
-CARRIED, MANY = 0.9, 20  # of an answer, by the shapelets shown one by one; but no more of them
+MANY = 20  # shapelets shown one by one, even if it takes more to carry an answer
 FEWEST, MOST = 24, 2000  # points of a curve
 SCORE = 12  # digits: small parts may decide what is predicted
 CHARACTERS, BESIDES = 5.4, 48  # that a point, and a whole curve, take up
@@ -59,6 +62,7 @@ def case(
         "span": short(own[-1] - own[0], 9),
         "channels": _drawn(explanation, used, np.abs(parts).max(axis=0)).tolist(),
         "answers": tops,
+        "whatIf": _what_if(explanation, series, tops[0]["parts"][0][0]),
         "windows": {
             k: [short(near, 3), bool(alike[k]), *_placed(found, k, series)]
             for k, near in zip(used, nearness, strict=True)
@@ -69,9 +73,8 @@ def case(
 def reasons(parts: Array) -> Index:
     """The fewest shapelets that carry nine tenths of an answer, most first; of many, the first."""
     size = np.abs(parts)
-    order = np.argsort(-size, kind="stable")
-    carried = np.cumsum(size[order])
-    return order[: min(int((carried < CARRIED * carried[-1]).sum()) + 1, MANY)]
+    needed = max(int(n_needed(size, CARRIED)), 1)
+    return np.argsort(-size, kind="stable")[: min(needed, MANY)]
 
 
 def curves(
@@ -100,6 +103,26 @@ def curves(
             ]
         )
     return drawn, n_points
+
+
+def _what_if(explanation: Explanation, series: int, shapelet: int) -> dict[str, Any] | None:
+    """How well one shapelet would have to fit for another class, in usual distances."""
+    if explanation.weight is None or explanation.classes is None:
+        return None
+    found, asked = explanation.matches, explanation.what_if(series, shapelet)
+    near = np.exp(found.features[series, shapelet] - explanation.typical[shapelet])
+    classes = explanation.classes.tolist()
+
+    def said(turn: Turn) -> list[Any]:
+        times = near * turn.discrepancy / max(asked.discrepancy, 1e-300)
+        return [short(times, 3), classes.index(turn.predicted)]
+
+    return {
+        "shapelet": shapelet,
+        "closer": said(asked.closer) if asked.closer else None,
+        "further": said(asked.further) if asked.further else None,
+        "never": [said(turn) for turn in asked.out_of_reach],
+    }
 
 
 def _placed(found: ShapeletMatches, shapelet: int, series: int) -> list[Any]:

@@ -47,15 +47,15 @@ def about_data(
 
 
 def about_channels(
-    series: RaggedSeries, names: tuple[str, ...], looked: Array
+    series: RaggedSeries, names: tuple[str, ...], importance: Array
 ) -> list[dict[str, Any]]:
-    """How much the model looks at each channel, and how often it was not observed; most first."""
-    order = np.argsort(-looked, kind="stable")[:MANY_CHANNELS]
+    """How much predictions rest on each channel, and how often it was not observed; most first."""
+    order = np.argsort(-importance, kind="stable")[:MANY_CHANNELS]
     missing = np.isnan(series.values).mean(axis=0)
     return [
         {
             "name": said(names[d], 1000),
-            "looked": short(float(looked[d])),
+            "importance": short(float(importance[d])),
             "missing": short(float(missing[d])),
         }
         for d in order
@@ -93,11 +93,14 @@ def _sizes(estimator: ShapeletEstimator) -> dict[str, Any] | None:
     path = getattr(estimator, "path_", None)
     if path is None:
         return None
-    order = np.argsort(path.n_shapelets, kind="stable")
     columns = ("n_shapelets", "loss", "loss_error", "score")
-    return {
-        "scoreName": said(path.score_name),
-        **{name: short(np.asarray(getattr(path, name), np.float64)[order]) for name in columns},
+    table = {name: np.asarray(getattr(path, name), np.float64) for name in columns}
+    order = np.argsort(table["n_shapelets"], kind="stable")
+    order = order[np.isfinite(table["loss"][order])]
+    if not len(order):
+        return None
+    return {"scoreName": said(path.score_name)} | {
+        name: short(np.nan_to_num(column[order])) for name, column in table.items()
     }
 
 

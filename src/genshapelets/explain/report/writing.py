@@ -17,6 +17,7 @@ from ...estimators.goals import number_goal
 from ...paths import Array, Index
 from ...saving import check_writable, replace_file
 from ...series import RaggedSeries
+from ..channels import MANY, channel_importance
 from ..head import check_predicts
 from ..hearing import cepstrum_of, has_seconds, listener_of, sound_of, waveform_of
 from ..local import Explanation, explain_series
@@ -34,6 +35,8 @@ from .two_classes import two_class_scores
 from .units import checked_channel_units, checked_time_unit
 
 LARGEST = 4_800_000  # bytes that a page of no more than a thousand series takes up
+
+MOST_EXCHANGED = 20_000  # channels of single series that are exchanged to see what they are worth
 
 
 def write_report(
@@ -139,7 +142,9 @@ def _contents(
             scores["two"] = two_class_scores(codes, probabilities)
     elif true is not None:
         scores = number_scores(true, predicted)
-    looked = found.metric.mean(axis=0) if learnt is None else learnt.channel_importance
+    labels = explanation.predicted if true is None else true[chosen]
+    some = int(np.clip(MOST_EXCHANGED // len(found.channel_names), 50, MANY))
+    importance = channel_importance(explanation, labels, max_series=some)
     ids = np.arange(len(series)) if series.series_ids is None else np.asarray(series.series_ids)
     cases, weight = [], np.zeros(found.n_shapelets)
     for position, n in enumerate(chosen.tolist()):
@@ -160,7 +165,7 @@ def _contents(
         "centre": short(found.centre, 9),
         "sameScale": bool(found.scale.max() <= 4.0 * found.scale.min()),
         "data": about_data(series, codes, 0 if classes is None else len(classes), time_unit),
-        "channels": about_channels(series, found.channel_names, looked),
+        "channels": about_channels(series, found.channel_names, importance),
         "model": about_model(estimator),
         "scores": scores,
         "bias": short(explanation.bias, SCORE),

@@ -70,19 +70,23 @@ function aboutData(data) {
 }
 
 function aboutChannels() {
-  const most = Math.max(...contents.channels.map((channel) => channel.looked), 1e-12);
+  const sizes = contents.channels.map(({ importance }) => importance),
+    most = largestOf(sizes) || 1,
+    say = amounts(sizes);
   const some =
     contents.channels.length < channelNames.length
-      ? `The ${contents.channels.length} of ${whole(channelNames.length)} channels that it looks at most`
-      : "Channels that it looks at";
+      ? `The ${contents.channels.length} of ${whole(channelNames.length)} channels that count most`
+      : "How much each channel counts";
   return el(
     "div",
-    { class: "panel" },
+    { class: "panel", id: "channels" },
     el("h3", {}, some),
     el(
       "p",
       { class: "soft" },
-      "How much of what the model looks at is in each channel, and how often the channel was not observed.",
+      `How much worse predictions become if a series had this channel of another series: the rise of the ${classes ? "log loss" : "squared error"}. `,
+      "About 0, above or below: the channel says nothing, or what others say too. ",
+      contents.scores ? "" : "As no labels were given, what the model says is taken as true. ",
     ),
     table(
       "Importance of the channels",
@@ -90,8 +94,8 @@ function aboutChannels() {
       contents.channels.map((channel) =>
         row(
           inFull(channel.name),
-          percent(channel.looked),
-          bar(channel.looked / most),
+          signed(channel.importance, say),
+          bar(Math.max(channel.importance, 0) / most),
           percent(channel.missing),
         ),
       ),
@@ -192,6 +196,15 @@ function readability() {
   said.push([
     number(Number(found.sparsity.toPrecision(3))),
     `of ${plural(found.n_shapelets, "shapelet")} carry 90 % of a prediction, on average`,
+  ]);
+  if (channelNames.length > 1)
+    said.push([
+      number(Number(found.channels.toPrecision(2))),
+      `of ${plural(channelNames.length, "channel")} hold 90 % of what a shapelet looks at, on average`,
+    ]);
+  said.push([
+    percent(found.outside),
+    "of the points of shapelets are outside the range that these series have in their channel",
   ]);
   panel.append(
     el(

@@ -1,4 +1,27 @@
 // What each shapelet adds to an answer, as a table with bars.
+// What would change the answer: another fit of the shapelet that counts most, all else the same.
+function whatIf({ whatIf: asked, answers: [{ answer }] }) {
+  if (!asked) return "";
+  const { shapelet, closer, further, never } = asked;
+  const turns = [
+    [closer, "better", "or less"],
+    [further, "worse", "or more"],
+  ].filter(([turn]) => turn);
+  const name = (c) => el("strong", {}, label(classes[c]));
+  if (turns.length)
+    return turns.map(([[times, c], how, bound]) => [
+      `If shapelet ${shapelet} alone fitted ${how} (${number(times)} × the usual distance ${bound}), the model would say `,
+      name(c),
+      ". ",
+    ]);
+  const needed = never.map(([times, c]) =>
+    times < 0
+      ? [" For ", name(c), " it would have to fit better than perfectly."]
+      : [" For ", name(c), ` it would have to be ${number(times)} × the usual distance away, further than any series is.`],
+  );
+  return [`No fit of shapelet ${shapelet} alone can change that the model says `, name(answer), ".", needed];
+}
+
 // One that fits worse than usual counts too: by its absence.
 function said(alike, part) {
   if (!classes) return `${alike ? "is there" : "is absent"}, which ${part > 0 ? "raises" : "lowers"} the number`;
@@ -136,6 +159,7 @@ function contributions() {
       rows,
       { class: "parts" },
     ),
+    el("p", { class: "soft", id: "what-if" }, state.answer === 0 ? whatIf(one) : ""),
   );
   if (focused) byId("contributions").querySelector(`[data-key="${focused}"]`)?.focus();
 }
