@@ -190,6 +190,27 @@ def test_what_shapelets_speak_for(plain, tmp_path):
         assert card["own"]["series"] == nearest
 
 
+def test_what_if_is_that_of_the_explanation(tmp_path):
+    model, series, y = ragged()
+    page = report(model, tmp_path, series, y)
+    explanation = model.explain(series)
+    seen = set()
+    for n, case in enumerate(page["cases"]):
+        k = case["whatIf"]["shapelet"]
+        assert k == explanation.top(n, 1)[0]
+        asked = explanation.what_if(n, k)
+        for way in ("closer", "further"):
+            turn, told = getattr(asked, way), case["whatIf"][way]
+            assert (turn is None) == (told is None)
+            if turn is not None:
+                times = case["windows"][str(k)][0] * turn.discrepancy / asked.discrepancy
+                assert told[0] == pytest.approx(times, rel=2e-2)
+                assert page["classes"][told[1]] == turn.predicted
+        assert len(case["whatIf"]["never"]) == len(asked.out_of_reach)
+        seen.add(asked.reachable)
+    assert seen == {True, False}
+
+
 def test_a_shapelet_that_says_nothing_makes_no_claim(plain, tmp_path):
     model, X, y = plain
     other = copy.deepcopy(model)

@@ -667,6 +667,46 @@ def test_what_makes_each_class(visit, reports):
     assert page.locator("#closest").is_visible()
 
 
+def test_what_would_change_an_answer_or_cannot(visit):
+    turns = [
+        {"closer": [0.25, 1], "further": None, "never": []},
+        {"closer": None, "further": [2, 0], "never": []},
+        {"closer": None, "further": None, "never": [[-0.1, 1], [900, 0]]},
+        {"closer": None, "further": None, "never": []},
+    ]
+
+    def change(contents):
+        contents["classes"] = ["a", "b", "c"]
+        for case, asked in zip(contents["cases"], turns):
+            case["whatIf"] = {"shapelet": 7} | asked
+            case["answers"][0]["answer"] = 2
+
+    page = visit("hostile", change=change)
+    said = []
+    for _ in turns:
+        said.append(page.locator("#what-if").inner_text())
+        page.locator("#next").click()
+    never = "No fit of shapelet 7 alone can change that the model says c."
+    far = "For a it would have to be 900 × the usual distance away, further than any series is."
+    assert said == [
+        "If shapelet 7 alone fitted better (0.25 × the usual distance or less), the model would say b.",
+        "If shapelet 7 alone fitted worse (2 × the usual distance or more), the model would say a.",
+        f"{never} For b it would have to fit better than perfectly. {far}",
+        never,
+    ]
+    assert visit("dated").locator("#what-if").inner_text() == ""
+
+
+def test_channels_by_what_is_lost_without_them(visit):
+    def change(contents):
+        contents["channels"][0]["importance"], contents["channels"][-1]["importance"] = 0.5, -0.02
+
+    rows = visit("ragged", change=change).locator("#channels tbody tr")
+    assert "+0.500" in rows.first.inner_text() and "−0.020" in rows.last.inner_text()
+    widths = [rows.nth(n).locator(".bar > span").get_attribute("style") for n in (0, 11)]
+    assert widths == ["width:100.0%", "width:0.0%"]
+
+
 # ------------------------------------------------------------------ two classes
 
 

@@ -22,6 +22,7 @@ SCRIPTS = (
     "kinds",
     "charts",
     "overview",
+    "unit_squares",
     "two_classes",
     "about",
     "sizes",

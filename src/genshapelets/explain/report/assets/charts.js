@@ -58,6 +58,12 @@ const axis = (colours, more = {}) => ({
   nameTextStyle: { color: colours.soft, fontSize: 12, align: "left" },
   ...more,
 });
+const heading = (text, colours) => ({
+  text,
+  textStyle: { fontSize: 13, fontWeight: 600, color: colours.text },
+  left: 0,
+  top: 0,
+});
 const roomFor = (say, numbers) =>
   Math.max(48, 16 + 6.5 * Math.max(...numbers.map((value) => say(value).length)));
 const tooltip = (colours, formatter) => ({
@@ -78,12 +84,7 @@ function lines(node, title, xs, curves, percentages) {
     node,
     () => 240,
     (colours, hues) => ({
-      title: {
-        text: title,
-        textStyle: { fontSize: 13, fontWeight: 600, color: colours.text },
-        left: 0,
-        top: 0,
-      },
+      title: heading(title, colours),
       legend: {
         show: curves.length > 1,
         right: 0,

@@ -23,9 +23,7 @@ function closest(one) {
       el("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, "Close"),
     ),
     el("p", { class: "claim" }, claim(one)),
-    one.channels.length > 1
-      ? chooser
-      : el("p", { class: "soft" }, channelNames.length > 1 ? `Drawn in ${channelTitle(one.channels[0])}.` : ""),
+    one.channels.length > 1 ? chooser : el("p", { class: "soft" }, onlyChannel(one)),
     el(
       "p",
       { class: "soft key" },
@@ -40,6 +38,9 @@ function closest(one) {
   show(strongestOf(one));
   dialog.showModal();
 }
+
+const onlyChannel = (one) =>
+  channelNames.length > 1 ? `Drawn in ${channelTitle(one.channels[0])}.` : "";
 
 // All on one scale, unless the level of the shapelet is that of each series.
 function closestIn(one, i, dialog) {

@@ -8,24 +8,29 @@ function whatIf({ whatIf: asked, answers: [{ answer }] }) {
     [further, "worse", "or more"],
   ].filter(([turn]) => turn);
   const name = (c) => el("strong", {}, label(classes[c]));
+  const usual = (times) => `${number(times)} × the usual distance`;
   if (turns.length)
     return turns.map(([[times, c], how, bound]) => [
-      `If shapelet ${shapelet} alone fitted ${how} (${number(times)} × the usual distance ${bound}), the model would say `,
+      `If shapelet ${shapelet} alone fitted ${how} (${usual(times)} ${bound}), the model would say `,
       name(c),
       ". ",
     ]);
-  const needed = never.map(([times, c]) =>
+  const needed = never.map(([times, c]) => [
+    " For ",
+    name(c),
     times < 0
-      ? [" For ", name(c), " it would have to fit better than perfectly."]
-      : [" For ", name(c), ` it would have to be ${number(times)} × the usual distance away, further than any series is.`],
-  );
-  return [`No fit of shapelet ${shapelet} alone can change that the model says `, name(answer), ".", needed];
+      ? " it would have to fit better than perfectly."
+      : ` it would have to be ${usual(times)} away, further than any series is.`,
+  ]);
+  const none = `No fit of shapelet ${shapelet} alone can change that the model says `;
+  return [none, name(answer), ".", needed];
 }
 
 // One that fits worse than usual counts too: by its absence.
 function said(alike, part) {
-  if (!classes) return `${alike ? "is there" : "is absent"}, which ${part > 0 ? "raises" : "lowers"} the number`;
-  return `${alike ? "is there" : "is absent"}, which speaks ${part > 0 ? "for" : "against"} it`;
+  const there = alike ? "is there" : "is absent";
+  if (!classes) return `${there}, which ${part > 0 ? "raises" : "lowers"} the number`;
+  return `${there}, which speaks ${part > 0 ? "for" : "against"} it`;
 }
 
 function contributions() {
@@ -70,7 +75,8 @@ function contributions() {
           "span",
           { class: "soft" },
           cardOf.get(k).tag ? `${cardOf.get(k).tag}: ` : "",
-          `${number(near)} × the usual distance, ${alike ? "at" : "at best at"} ${saySpan(one, from, to)}${contents.timeUnit && ` ${contents.timeUnit}`}`,
+          `${number(near)} × the usual distance, ${alike ? "at" : "at best at"} `,
+          `${saySpan(one, from, to)} ${contents.timeUnit}`.trim(),
         ),
       ),
       el("td", {}, tilt(part / largest)),
@@ -150,7 +156,9 @@ function contributions() {
         ? "Bars to the right speak for it, bars to the left against it, "
         : "Bars to the right raise it, bars to the left lower it, ",
       "counted from a usual training series. ",
-      `${plural(asked.parts.length, "shapelet")} of ${whole(shapelets.length)} ${asked.parts.length === 1 ? "carries" : "carry"} ${percent(asked.carried)} of all that is added and taken away. `,
+      `${plural(asked.parts.length, "shapelet")} of ${whole(shapelets.length)} `,
+      asked.parts.length === 1 ? "carries " : "carry ",
+      `${percent(asked.carried)} of all that is added and taken away. `,
       el("span", { class: "hint" }, "Press a number to mark its window above."),
     ),
     table(

@@ -145,7 +145,12 @@ const sourceTime = ({ source: { start } }) =>
 function views(name, pictures, first = 0) {
   if (pictures.length === 1) return pictures[0][1];
   const nodes = pictures.map(([title, node], i) =>
-    el("div", { class: `view${i === first ? " chosen" : ""}` }, el("p", { class: "channel printed" }, title), node),
+    el(
+      "div",
+      { class: `view${i === first ? " chosen" : ""}` },
+      el("p", { class: "channel printed" }, title),
+      node,
+    ),
   );
   const menu = el(
     "select",

@@ -88,7 +88,7 @@ function planeOf(one, match, width, bare = false) {
     ],
     [{ curve: shapePlane(one, series, begin, places) }],
     width,
-    `Shapelet ${one.number} as a curve in the plane of both channels, over series ${cut(cases[series].name)}`,
+    `Shapelet ${one.number} in the plane of both channels, over series ${cut(cases[series].name)}`,
     bare,
   );
 }

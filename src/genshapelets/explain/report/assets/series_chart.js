@@ -63,7 +63,8 @@ function seriesOption(colours, hues) {
         ]),
       },
     });
-    if (!unseen) series.push(...heldParts(c, [after(0), last], x.map((place) => after(place * one.span)), y, colours));
+    const times = x.map((place) => after(place * one.span));
+    if (!unseen) series.push(...heldParts(c, [after(0), last], times, y, colours));
     windows.forEach(({ begin, end, shape, strength }, i) => {
       const own = shape.get(shown[c]);
       if (!own) return;
@@ -176,13 +177,14 @@ function seriesInPlane() {
       style: `--hue:${palette()[i % 6]};--dash:${dashes[i % 4]}`,
     };
   });
+  const both = `${cut(channelNames[0])} across and ${cut(channelNames[1])} up`;
   byId("in-plane").replaceChildren(
     el("p", { class: "channel" }, "The same in the plane of both channels"),
     plane(
       [[seriesPlane(state.series), "path"]],
       shapes,
       320,
-      `Series ${cut(one.name)} in the plane of ${cut(channelNames[0])} across and ${cut(channelNames[1])} up, with the shapelets marked`,
+      `Series ${cut(one.name)} in the plane of ${both}, with the shapelets marked`,
     ),
   );
 }

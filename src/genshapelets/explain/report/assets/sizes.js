@@ -16,11 +16,13 @@ function sizesPanel(sizes) {
       "p",
       {},
       `Training tried models of ${whole(counts[0])} to ${whole(counts[counts.length - 1])} shapelets. `,
-      `On series held out, the loss was lowest with ${whole(counts[best])} (${number(loss[best])} ± ${number(errors[best])}). `,
-      own < 0
-        ? ""
-        : `This model has ${whole(shapelets.length)}: its loss was ${number(loss[own])}, its ${scoreName} ${figure(score[own])}.`,
-      fewest && own !== best ? " It is the smallest that is as good as the best, within one standard error." : "",
+      `On series held out, the loss was lowest with ${whole(counts[best])} `,
+      `(${number(loss[best])} ± ${number(errors[best])}). `,
+      own < 0 ? "" : `This model has ${whole(shapelets.length)}: its loss was ${number(loss[own])}, `,
+      own < 0 ? "" : `its ${scoreName} ${figure(score[own])}. `,
+      fewest && own !== best
+        ? "It is the smallest that is as good as the best, within one standard error."
+        : "",
     ),
     el("div", { class: "columns" }, places),
     el(
@@ -30,13 +32,16 @@ function sizesPanel(sizes) {
       table(
         "Loss and score by number of shapelets",
         ["Shapelets", "loss", "± standard error", scoreName],
-        counts.map((count, i) => row(whole(count), number(loss[i]), number(errors[i]), figure(score[i]))),
+        counts.map((count, i) =>
+          row(whole(count), number(loss[i]), number(errors[i]), figure(score[i])),
+        ),
       ),
     ),
   );
+  const title = scoreName[0].toUpperCase() + scoreName.slice(1);
   requestAnimationFrame(() => {
     sizeChart(places[0], "Loss on series held out", counts, loss, errors, own, number);
-    sizeChart(places[1], `${scoreName[0].toUpperCase()}${scoreName.slice(1)} on series held out`, counts, score, null, own, figure);
+    sizeChart(places[1], `${title} on series held out`, counts, score, null, own, figure);
   });
   return panel;
 }
@@ -49,7 +54,7 @@ function sizeChart(node, title, counts, ys, errors, own, say) {
     node,
     () => 240,
     (colours, hues) => ({
-      title: { text: title, textStyle: { fontSize: 13, fontWeight: 600, color: colours.text }, left: 0, top: 0 },
+      title: heading(title, colours),
       grid: { left: 62, right: 20, top: 40, bottom: 44 },
       tooltip: tooltip(colours, ([{ data }]) => `${plural(data[0], "shapelet")}: ${say(data[1])}`),
       xAxis: axis(colours, {
@@ -66,7 +71,10 @@ function sizeChart(node, title, counts, ys, errors, own, say) {
         type: "value",
         scale: true,
         axisLine: { show: false },
-        axisLabel: say === percent ? { ...lettering(colours), formatter: percent } : labels(colours, [low, high], 5),
+        axisLabel:
+          say === percent
+            ? { ...lettering(colours), formatter: percent }
+            : labels(colours, [low, high], 5),
       }),
       series: [
         {
@@ -96,10 +104,18 @@ function sizeChart(node, title, counts, ys, errors, own, say) {
           data: own < 0 ? [] : [points_[own]],
           symbolSize: 14,
           itemStyle: { color: "transparent", borderColor: hues[1], borderWidth: 3 },
-          label: { show: true, formatter: "this model", position: "top", color: colours.text, fontSize: 11 },
+          label: {
+            show: true,
+            formatter: "this model",
+            position: "top",
+            color: colours.text,
+            fontSize: 11,
+          },
         },
       ],
     }),
-    () => `${title} by number of shapelets: ${points_.map(([count, y]) => `${whole(count)}: ${say(y)}`).join("; ")}`,
+    () =>
+      `${title} by number of shapelets: ` +
+      points_.map(([count, y]) => `${whole(count)}: ${say(y)}`).join("; "),
   );
 }

@@ -39,7 +39,9 @@ function beeswarm() {
     el(
       "p",
       { class: "soft" },
-      `Each dot is a series. To the right the shapelet ${classes ? "speaks for the class" : "raises the number"}, to the left ${classes ? "against it" : "it lowers it"}. `,
+      classes
+        ? "Each dot is a series. To the right the shapelet speaks for the class, to the left against it. "
+        : "Each dot is a series. To the right the shapelet raises the number, to the left it lowers it. ",
       "The most telling shapelets come first. ",
       el("span", { class: "hint" }, "Choose a dot to see why that series is predicted as it is."),
     ),

@@ -41,8 +41,16 @@ function twoClasses(two) {
         el(
           "div",
           { class: "tiles" },
-          tile(number(side.auroc), "AUROC", "how often a series of the class is ranked above one of the other; 0.5 is chance"),
-          tile(number(side.auprc), "AUPRC", `mean precision; ${number(side.there / (side.there + side.others))} is chance`),
+          tile(
+            number(side.auroc),
+            "AUROC",
+            "how often a series of the class is ranked above one of the other; 0.5 is chance",
+          ),
+          tile(
+            number(side.auprc),
+            "AUPRC",
+            `mean precision; ${number(side.there / (side.there + side.others))} is chance`,
+          ),
           tile(number(two.brier), "Brier score", "mean squared error of the probability; 0 is best"),
         ),
         el("div", { class: "columns three" }, places),
@@ -55,8 +63,18 @@ function twoClasses(two) {
       ),
       thresholdPanel(sought, side, () => [roc, precise].forEach(draw)),
     );
-    const roc = square(places[0], "ROC", "false alarms (1 − specificity)", "sensitivity", rocOf(side), side);
-    const precise = square(places[1], "Precision and recall", "sensitivity (recall)", "precision", recallOf(side), side);
+    const roc = square(
+      places[0],
+      ["ROC", "false alarms (1 − specificity)", "sensitivity"],
+      rocOf(side),
+      side,
+    );
+    const precise = square(
+      places[1],
+      ["Precision and recall", "sensitivity (recall)", "precision"],
+      recallOf(side),
+      side,
+    );
     calibration(places[2], two, sought);
   }
 }
@@ -99,9 +117,21 @@ function thresholdPanel(sought, side, moved) {
     told.textContent = percent(side.thresholds[i]);
     slider.setAttribute("aria-valuetext", percent(side.thresholds[i]));
     figures.replaceChildren(
-      tile(percent(ratio(right, right + missed)), "sensitivity", `${whole(right)} of ${whole(side.there)} are found`),
-      tile(percent(ratio(left, left + alarms)), "specificity", `${whole(left)} of ${whole(side.others)} others are left alone`),
-      tile(percent(ratio(right, right + alarms)), "precision", `of ${plural(right + alarms, "series")} named, ${whole(right)} are right`),
+      tile(
+        percent(ratio(right, side.there)),
+        "sensitivity",
+        `${whole(right)} of ${whole(side.there)} are found`,
+      ),
+      tile(
+        percent(ratio(left, side.others)),
+        "specificity",
+        `${whole(left)} of ${whole(side.others)} others are left alone`,
+      ),
+      tile(
+        percent(ratio(right, right + alarms)),
+        "precision",
+        `of ${plural(right + alarms, "series")} named, ${whole(right)} are right`,
+      ),
     );
     const rows = sought ? [[left, alarms], [missed, right]] : [[right, missed], [alarms, left]];
     matrix.replaceChildren(...confusion(rows, [sought, 1 - sought]));
@@ -124,100 +154,4 @@ function thresholdPanel(sought, side, moved) {
   );
   update();
   return panel;
-}
-
-// A curve in the unit square, with the threshold that is chosen.
-const square = (node, title, below, beside, curve, side) =>
-  chart(
-    node,
-    () => 290,
-    (colours, hues) => ({
-      ...unitSquare(title, below, beside, colours),
-      series: [
-        { type: "line", data: curve.filter(([x, y]) => x !== null && y !== null), showSymbol: false, lineStyle: { width: 2, color: hues[0] } },
-        {
-          type: "scatter",
-          data: [curve[side.at]].filter(([x, y]) => x !== null && y !== null),
-          symbolSize: 11,
-          itemStyle: { color: hues[1], borderColor: colours.panel, borderWidth: 2 },
-        },
-        ...(title === "ROC" ? [diagonal(colours)] : []),
-      ],
-    }),
-    () => `${title}: at the chosen threshold ${below} ${percent(curve[side.at][0])}, ${beside} ${percent(curve[side.at][1])}`,
-  );
-
-const diagonal = (colours) => ({
-  type: "line",
-  data: [
-    [0, 0],
-    [1, 1],
-  ],
-  showSymbol: false,
-  silent: true,
-  lineStyle: { color: colours.soft, type: "dashed", width: 1 },
-});
-const unitSquare = (title, below, beside, colours) => ({
-  title: { text: title, textStyle: { fontSize: 13, fontWeight: 600, color: colours.text }, left: 0, top: 0 },
-  grid: { left: 52, right: 14, top: 48, bottom: 44 },
-  xAxis: axis(colours, {
-    type: "value",
-    min: 0,
-    max: 1,
-    name: below,
-    nameLocation: "middle",
-    nameGap: 26,
-    nameTextStyle: { color: colours.soft, fontSize: 12, align: "center" },
-    axisLabel: { ...lettering(colours), formatter: percent },
-  }),
-  yAxis: axis(colours, {
-    type: "value",
-    min: 0,
-    max: 1,
-    name: beside,
-    axisLabel: { ...lettering(colours), formatter: percent },
-  }),
-});
-
-function calibration(node, two, sought) {
-  const turn = (share) => (sought ? share : 1 - share);
-  const bins = two.calibration.map(([said, share, low, high, count]) => ({
-    said: turn(said),
-    share: turn(share),
-    ends: [turn(low), turn(high)],
-    count,
-  }));
-  chart(
-    node,
-    () => 290,
-    (colours, hues) => ({
-      ...unitSquare("Calibration", "probability that the model says", "share of the class", colours),
-      tooltip: {
-        ...tooltip(colours, ({ dataIndex }) => {
-          const { said, share, count } = bins[dataIndex];
-          return `${plural(count, "series")}: said ${percent(said)}, in truth ${percent(share)}`;
-        }),
-        trigger: "item",
-      },
-      series: [
-        {
-          type: "scatter",
-          data: bins.map(({ said, share }) => [said, share]),
-          symbolSize: 8,
-          itemStyle: { color: hues[0] },
-          z: 3,
-        },
-        ...bins.map(({ said, ends }) => ({
-          type: "line",
-          silent: true,
-          showSymbol: false,
-          data: ends.map((end) => [said, end]),
-          lineStyle: { color: hues[0], width: 1.5 },
-        })),
-        diagonal(colours),
-      ],
-    }),
-    () =>
-      `Calibration: ${bins.map(({ said, share }) => `said ${percent(said)}, in truth ${percent(share)}`).join("; ")}`,
-  );
 }
