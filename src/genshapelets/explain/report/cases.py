@@ -18,6 +18,7 @@ from .cards import FEW_CHANNELS, own_channels, window_of
 from .numbers import pack_curve, said, short
 
 MANY = 20  # shapelets shown one by one, even if it takes more to carry an answer
+MANY_CLASSES = 50  # of more it is not asked how well a shapelet would have to fit for each
 FEWEST, MOST = 24, 2000  # points of a curve
 SCORE = 12  # digits: small parts may decide what is predicted
 CHARACTERS, BESIDES = 5.4, 48  # that a point, and a whole curve, take up
@@ -108,6 +109,8 @@ def curves(
 def _what_if(explanation: Explanation, series: int, shapelet: int) -> dict[str, Any] | None:
     """How well one shapelet would have to fit for another class, in usual distances."""
     if explanation.weight is None or explanation.classes is None:
+        return None
+    if len(explanation.classes) > MANY_CLASSES:
         return None
     found, asked = explanation.matches, explanation.what_if(series, shapelet)
     near = np.exp(found.features[series, shapelet] - explanation.typical[shapelet])
