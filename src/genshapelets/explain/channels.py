@@ -16,6 +16,7 @@ from ..estimators import ShapeletClassifier
 from ..estimators.base import ShapeletEstimator
 from ..objective import class_scores
 from ..paths import Array, Index, Paths
+from ..transform import GeneralisedShapeletTransform
 from .head import to_answers
 from .local import Explanation
 
@@ -58,14 +59,32 @@ def channel_importance(
     others = values_of_others(paths)
     differs = np.abs(others - paths.values).max(axis=0) > SAME
     importance = np.zeros(paths.n_channels)
-    with torch.no_grad(), estimator._threads():
-        loss = _loss(estimator, paths, true)
-        for d in np.flatnonzero(differs & found.metric.any(axis=0)).tolist():
+    known = torch.from_numpy(found.discrepancy[chosen])
+    loss = _loss(estimator, known, true)
+    for d in np.flatnonzero(differs):
+        lookers = np.flatnonzero(np.broadcast_to(found.metric[:, d], found.n_shapelets))
+        if len(lookers):
             values = paths.values.copy()
             values[:, d] = others[:, d]
-            exchanged = replace(paths, values=values, _prepared={})
-            importance[d] = _loss(estimator, exchanged, true) - loss
+            discrepancy = known.clone()
+            with torch.no_grad(), estimator._threads():
+                some = _of(estimator.model_.transform, lookers)
+                matched = some(replace(paths, values=values, _prepared={}))
+            discrepancy[:, lookers] = matched.discrepancy.cpu().double()
+            importance[d] = _loss(estimator, discrepancy, true) - loss
     return importance
+
+
+def _of(transform: GeneralisedShapeletTransform, shapelets: Index) -> GeneralisedShapeletTransform:
+    """The transform of some of the shapelets: the others need not be found again."""
+    return GeneralisedShapeletTransform.from_shapelets(
+        transform.shapelets.values.detach()[shapelets],
+        transform.shapelets.lengths.detach()[shapelets],
+        discrepancy=transform.discrepancy.chosen(shapelets.tolist()),
+        search=transform.search,
+        backend=transform.backend,
+        minimum=transform.minimum,
+    )
 
 
 def values_of_others(paths: Paths) -> Array:
@@ -90,10 +109,11 @@ def other_of(n_series: int) -> Index:
     return other
 
 
-def _loss(estimator: ShapeletEstimator, paths: Paths, true: Tensor) -> float:
-    """Mean loss over paths, in float64."""
+def _loss(estimator: ShapeletEstimator, discrepancy: Tensor, true: Tensor) -> float:
+    """Mean loss over series of given discrepancies, in float64."""
     model = estimator.model_
-    outputs = model.outputs(model.transform(paths).discrepancy).cpu()
+    with torch.no_grad():
+        outputs = model.outputs(discrepancy.to(model.feature_mean.device)).cpu()
     if isinstance(estimator, ShapeletClassifier):
         return float(cross_entropy(class_scores(outputs), true))
     numbers = torch.from_numpy(to_answers(estimator, outputs.numpy().T)[0])
