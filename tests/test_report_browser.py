@@ -482,6 +482,8 @@ def test_print_is_light_and_complete(visit):
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.locator(".card:visible").count() == page.locator(".card").count() == 12
     assert not page.locator("nav").is_visible() and not page.locator("#next").is_visible()
+    assert page.locator("#by-class .thumb:visible").count() == page.locator(".thumb").count() > 0
+    assert page.locator(".view:visible").count() == page.locator(".view").count() > 12
     assert not page.locator(".hint:visible").count()
     sizes = [
         float(

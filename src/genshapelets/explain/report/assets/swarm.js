@@ -6,14 +6,16 @@ function beeswarm() {
   const above = swarm.above.map(values);
   const place = el("div"),
     first = classes?.length === 2 ? (contents.scores?.two?.sought ?? 1) : (inOrder?.[0] ?? 0);
-  let rows = rowsOf(first, above),
+  let answer = first,
+    rows = rowsOf(answer, above),
     drawn;
   const menu = el(
     "select",
     {
       id: "swarm-class",
       onchange: ({ target: { value } }) => {
-        rows = rowsOf(Number(value), above);
+        answer = Number(value);
+        rows = rowsOf(answer, above);
         draw(drawn);
       },
     },
@@ -24,7 +26,7 @@ function beeswarm() {
     drawn = chart(
       place,
       () => 90 + 34 * rows.length,
-      (colours) => swarmOption(rows, colours),
+      (colours) => swarmOption(rows, answer, colours),
       () =>
         `Contributions of ${plural(rows.length, "shapelet")} to ${plural(cases.length, "series")}: ` +
         rows.map(({ k, from, to }) => `shapelet ${k} from ${number(from)} to ${number(to)}`).join("; "),
@@ -83,7 +85,7 @@ function spread(parts, [low, high]) {
   return before.map((count) => Math.ceil(count / 2) * step * (count % 2 ? 1 : -1));
 }
 
-function swarmOption(rows, colours) {
+function swarmOption(rows, answer, colours) {
   const [low, high] = range(...rows.map(({ parts }) => parts), [0]);
   const data = rows.flatMap(({ parts, above }, row) => {
     const offsets = spread(parts, [low, high]),
@@ -109,7 +111,7 @@ function swarmOption(rows, colours) {
       type: "value",
       min: low,
       max: high,
-      name: classes ? "adds to the score of the class" : "adds to the number",
+      name: `adds to the ${classes ? `score of ${cut(classes[answer])}` : "number"}`,
       nameLocation: "middle",
       nameGap: 26,
       nameTextStyle: { color: colours.soft, fontSize: 12, align: "center" },
@@ -131,6 +133,7 @@ function swarmOption(rows, colours) {
       {
         type: "scatter",
         data,
+        progressive: 0, // at once, for print
         symbolSize: 5,
         itemStyle: {
           color: ({ data: [, , badly] }) => HEAT[Math.round(badly * (HEAT.length - 1))],
