@@ -46,8 +46,9 @@ from .l2_lattice import (
     mirrored_rows,
     new_difference,
     weighted_residual,
+    window_of,
 )
-from .l2_problem import Problem, Rows, Shapes, as_array, pose
+from .l2_problem import Problem, Rows, Shapes, as_array, narrowed, pose, spread
 from .l2_union import (
     add_moments,
     add_squares,
@@ -59,6 +60,7 @@ from .l2_union import (
     new_nodes,
     norm_and_slope,
     pair_of,
+    room_for_path,
     scale_and_add,
     squared_norm,
     subtract_mean,
@@ -132,7 +134,10 @@ class _L2(torch.autograd.Function):
         paths: Paths,
         offsets: Offsets,
     ) -> Tensor:
-        problems = pose(discrepancy, paths, values, lengths)
+        problems = [
+            problem._replace(shapes=narrowed(problem.shapes))
+            for problem in pose(discrepancy, paths, values, lengths)
+        ]
         groups = [list(_groups(problem, paths, offsets)) for problem in problems]
         squared, scale = np.empty((2, *offsets.start.shape))
         for problem, own in zip(problems, groups, strict=True):
@@ -240,7 +245,7 @@ def _groups(problem: Problem, paths: Paths, offsets: Offsets) -> Iterator[Group]
         lattice = lay_on_lattice(shapes, step, longest)
         own = rows
         if lengths.max() > spans.min():
-            own = held_rows(rows, min(lattice.projection.shape[1], MAX_HELD_ROWS))
+            own = held_rows(rows, min(lattice.hats.shape[1], MAX_HELD_ROWS))
         sample = np.rint(start / step).astype(np.int64)
         at_end = (start == spans - lengths) & (slope == -1) & (lengths < spans)
         n_rows = np.diff(own.row_offsets)[:, None, None]
@@ -279,22 +284,25 @@ def _squared(groups: list[Group], n_series: int) -> Array:
 def _lattice_forward(windows, lattice, out, scale, first, last):
     """Windows that start at a sample, of paths first..last."""
     values, row_offsets, shapes = (
-        windows.rows.values.ravel(),
-        windows.rows.row_offsets,
-        windows.shapes,
-    )
-    n_channels, difference = shapes.values.shape[2], new_difference(lattice)
+        windows.rows.values.ravel(), windows.rows.row_offsets, windows.shapes,
+    )  # fmt: skip
+    n_all = windows.rows.values.shape[1]
+    difference, room = new_difference(lattice), new_difference(lattice)
     for k in range(out.shape[1]):
-        pieces, share = lattice.pieces[k], lattice.share[k]
+        pieces, share, n_channels = lattice.pieces[k], lattice.share[k], shapes.n_active[k]
         level_free, scale_free = shapes.level_free[k], shapes.scale_free[k]
-        projected, weight = lattice.projection[k].ravel(), lattice.weights[k]
-        residual = weighted_residual(lattice, k)
+        projected, weight = lattice.projection[k], lattice.weights[k]
+        channels, residual = (
+            shapes.channels[k, :n_channels],
+            weighted_residual(lattice, k, n_channels),
+        )
         for series in range(first, last):
             for candidate in range(out.shape[2]):
                 index = windows.index[series, k, candidate]
                 if index == SKIP:
                     continue
-                window = values[(row_offsets[series] + index) * n_channels :]
+                row = row_offsets[series] + index
+                window = window_of(values, row, pieces, channels, n_all, room)
                 if scale_free:
                     scale[series, k, candidate] = lattice_scaled_difference(
                         window, projected, weight, pieces, share, n_channels, difference
@@ -313,9 +321,10 @@ def _free_forward(windows, out, scale, first, last):
     rows, shapes = windows.rows, windows.shapes
     _, n_knots, n_channels = shapes.values.shape
     nodes = new_nodes(longest_path(rows.row_offsets) + n_knots + 2, n_channels)
+    path = room_for_path(rows, shapes)
     for series in range(first, last):
         for k in range(out.shape[1]):
-            pair = pair_of(rows, series, shapes, k)
+            pair = pair_of(rows, series, shapes, k, path)
             for candidate in range(out.shape[2]):
                 if windows.index[series, k, candidate] != SKIP:
                     n_nodes = lay_window(pair, windows.start[series, k, candidate], nodes)
@@ -362,6 +371,9 @@ def _gradients(
         to_lengths += (shapes.weights * by_channel).sum(axis=1)
     if problem.matrix is not None:
         to_values = to_values @ problem.matrix
+    to_values, squares = (
+        spread(x, problem.shapes, problem.rows.values.shape[1]) for x in (to_values, squares)
+    )
     return to_values.transpose(0, 2, 1), to_lengths, squares
 
 
@@ -371,29 +383,30 @@ def _free_backward(windows, upstream, by_scale, sums, first, last):
     rows, shapes = windows.rows, windows.shapes
     _, n_knots, n_channels = shapes.values.shape
     nodes = new_nodes(longest_path(rows.row_offsets) + n_knots + 2, n_channels)
+    path = room_for_path(rows, shapes)
     for k in range(first, last):
+        n_active = shapes.n_active[k]
         for series in range(len(upstream)):
-            pair = pair_of(rows, series, shapes, k)
+            pair = pair_of(rows, series, shapes, k, path)
             for candidate in range(upstream.shape[2]):
                 g = upstream[series, k, candidate]
                 if g == 0.0 or windows.index[series, k, candidate] == SKIP:
                     continue
                 n_nodes = lay_window(pair, windows.start[series, k, candidate], nodes)
                 add_moments(
-                    nodes.time, nodes.segment, nodes.share, nodes.difference, n_nodes, g,
-                    sums.moments[k],
-                )  # fmt: skip
-                add_squares(nodes, n_nodes, g, sums.squares[k])
-                for d in range(n_channels):
+                    nodes, n_nodes, n_active, nodes.segment, nodes.share, g, sums.moments[k]
+                )
+                add_squares(nodes, n_nodes, n_active, g, sums.squares[k])
+                for d in range(n_active):
                     sums.ends[k, d] += g * nodes.difference[n_nodes - 1, d] ** 2
                 slope = g * windows.slope[series, k, candidate]
                 if slope != 0.0:
                     sums.lengths[k] += slope * norm_and_slope(pair, nodes, n_nodes)[1]
                 pull = by_scale[series, k, candidate]
                 if pull != 0.0:
-                    scale_and_add(1.0, 1.0, pair.shapelet, nodes, n_nodes)
-                    add_squares(nodes, n_nodes, -pull, sums.squares[k])
-                    for d in range(n_channels):
+                    scale_and_add(1.0, 1.0, pair.shapelet, nodes, n_nodes, n_active)
+                    add_squares(nodes, n_nodes, n_active, -pull, sums.squares[k])
+                    for d in range(n_active):
                         sums.ends[k, d] -= pull * nodes.difference[n_nodes - 1, d] ** 2
 
 
@@ -401,19 +414,21 @@ def _free_backward(windows, upstream, by_scale, sums, first, last):
 def _lattice_backward(windows, lattice, upstream, by_scale, sums, first, last):
     """Add the windows at a sample of shapelets first..last, path after path."""
     rows, shapes = windows.rows, windows.shapes
-    _, n_knots, n_channels = shapes.values.shape
-    values, own = rows.values.ravel(), new_difference(lattice)
+    values, n_all = rows.values.ravel(), rows.values.shape[1]
+    own, room = new_difference(lattice), new_difference(lattice)
     for k in range(first, last):
-        pieces, share = lattice.pieces[k], lattice.share[k]
-        projected, size = lattice.projection[k].ravel(), pieces * n_channels
-        sum_upstream, difference, square = 0.0, np.zeros(len(own)), np.zeros(len(own))
-        beyond = lattice.projection[k, pieces] - shapes.values[k, n_knots - 1]
+        pieces, share, n_channels = lattice.pieces[k], lattice.share[k], shapes.n_active[k]
+        projected, size = lattice.projection[k], pieces * n_channels
+        channels, sum_upstream = shapes.channels[k, :n_channels], 0.0
+        difference, square = np.zeros(size + n_channels), np.zeros(size + n_channels)
+        beyond = projected[size : size + n_channels] - shapes.values[k, -1, :n_channels]
         for series in range(len(upstream)):
             for candidate in range(upstream.shape[2]):
                 g, index = upstream[series, k, candidate], windows.index[series, k, candidate]
                 if g == 0.0 or index == SKIP:
                     continue
-                window = values[(rows.row_offsets[series] + index) * n_channels :]
+                row = rows.row_offsets[series] + index
+                window = window_of(values, row, pieces, channels, n_all, room)
                 if shapes.scale_free[k]:
                     lattice_scaled_difference(
                         window, projected, lattice.weights[k], pieces, share, n_channels, own
@@ -458,7 +473,7 @@ def _subtract_lattice_path(own, projected, size, n_channels, pull, square):
 @inner_kernel
 def _add_lattice_sums(shapes, k, lattice, sum_upstream, sum_difference, sum_square, sums):
     """Add the moments of sum g (f - w) = sum g (f - Pw) + (sum g) (Pw - w), and the squares."""
-    _, n_knots, n_channels = shapes.values.shape
+    n_knots, n_channels = shapes.values.shape[1], shapes.n_active[k]
     pieces, length = lattice.pieces[k], shapes.lengths[k]
     times, path = np.empty(pieces + 1), np.empty((pieces + 1, n_channels))
     nodes = new_nodes(pieces + n_knots + 2, n_channels)
@@ -466,12 +481,10 @@ def _add_lattice_sums(shapes, k, lattice, sum_upstream, sum_difference, sum_squa
         times[node] = lattice.step * node if node < pieces else length
         for d in range(n_channels):
             path[node, d] = sum_difference[node * n_channels + d]
-            path[node, d] += sum_upstream * lattice.projection[k, node, d]
+            path[node, d] += sum_upstream * lattice.projection[k, node * n_channels + d]
     n_nodes = find_nodes(times, 0.0, length, n_knots, nodes)
-    find_difference(path, sum_upstream * shapes.values[k], nodes, n_nodes)
-    add_moments(
-        nodes.time, nodes.segment, nodes.share, nodes.difference, n_nodes, 1.0, sums.moments[k]
-    )
+    find_difference(path, sum_upstream * shapes.values[k], nodes, n_nodes, n_channels)
+    add_moments(nodes, n_nodes, n_channels, nodes.segment, nodes.share, 1.0, sums.moments[k])
     for piece in range(pieces):
         third = (times[piece + 1] - times[piece]) / 3.0
         for d in range(n_channels):
@@ -496,16 +509,19 @@ def _outer_products(problem: Problem, offsets: Offsets, upstream: Array, scale: 
 def _outer(rows, shapes, starts, upstream, scale, out, first, last):
     _, n_knots, n_channels = shapes.values.shape
     nodes = new_nodes(longest_path(rows.row_offsets) + n_knots + 2, n_channels)
+    path = room_for_path(rows, shapes)
     for k in range(first, last):
         for series in range(len(starts)):
-            pair = pair_of(rows, series, shapes, k)
+            pair = pair_of(rows, series, shapes, k, path)
             for candidate in range(starts.shape[2]):
                 start = starts[series, k, candidate]
                 n_nodes = find_nodes(pair.knots, start, pair.length, n_knots, nodes)
-                find_path(pair.path, nodes, n_nodes)
-                scale_and_add(scale[series, k, candidate], -1.0, pair.shapelet, nodes, n_nodes)
+                find_path(pair.path, nodes, n_nodes, n_channels)
+                scale_and_add(
+                    scale[series, k, candidate], -1.0, pair.shapelet, nodes, n_nodes, n_channels
+                )
                 if pair.level_free:
-                    subtract_mean(nodes, n_nodes)
+                    subtract_mean(nodes, n_nodes, n_channels)
                 for node in range(n_nodes - 1):
                     sixth = upstream[series, k, candidate] / 6.0
                     sixth *= nodes.time[node + 1] - nodes.time[node]

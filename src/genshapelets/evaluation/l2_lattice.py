@@ -48,12 +48,12 @@ class Lattice(NamedTuple):
         How much of a step the last piece is.
     hats : (shapelets, nodes, channels) array
         Integrals of the shapelet against the hat functions of the nodes.
-    projection : (shapelets, nodes, channels) array
-        Pw at the nodes.
+    projection : (shapelets, nodes * channels) array
+        Pw at the nodes, of the channels that count, node after node.
     residual : (shapelets, channels) array
         int (w - Pw)^2.
     weights : (shapelets, nodes * channels) array
-        Weights of the channels, once for each node.
+        Weights of the channels that count, once for each node.
     """
 
     step: float
@@ -74,8 +74,9 @@ def lay_on_lattice(shapes: Shapes, step: float, longest_span: float) -> Lattice:
     )
     n_shapelets, _, n_channels = shapes.values.shape
     n_nodes = int(pieces.max()) + 1
-    hats, projection = np.zeros((2, n_shapelets, n_nodes, n_channels))
-    residual, weights = np.zeros((n_shapelets, n_channels)), np.tile(shapes.weights, n_nodes)
+    hats = np.zeros((n_shapelets, n_nodes, n_channels))
+    projection, weights = np.zeros((2, n_shapelets, n_nodes * n_channels))
+    residual = np.zeros((n_shapelets, n_channels))
     lattice = Lattice(step, pieces, n_steps - (pieces - 1), hats, projection, residual, weights)
     shapes = shapes._replace(lengths=lengths)
     run(lambda first, last: _lay_on_lattice(first, last, shapes, lattice), n_shapelets)
@@ -119,32 +120,34 @@ def held_rows(rows: Rows, n_rows: int) -> Rows:
 @kernel
 def _lay_on_lattice(first, last, shapes, lattice):
     _, n_knots, n_channels = shapes.values.shape
-    size = lattice.projection.shape[1]
-    nodes, times = new_nodes(size + n_knots + 2, n_channels), np.empty(size)
+    longest = lattice.hats.shape[1]
+    nodes, times = new_nodes(longest + n_knots + 2, n_channels), np.empty(longest)
     for k in range(first, last):
-        pieces = lattice.pieces[k]
+        pieces, n_active = lattice.pieces[k], shapes.n_active[k]
         for node in range(pieces):
             times[node] = lattice.step * node
         times[pieces] = shapes.lengths[k]
-        own, projected = times[: pieces + 1], lattice.projection[k, : pieces + 1]
+        own, size = times[: pieces + 1], (pieces + 1) * n_active
+        projected = lattice.projection[k, :size].reshape(pieces + 1, n_active)
+        lattice.weights[k, :size].reshape(pieces + 1, n_active)[:] = shapes.weights[k, :n_active]
         n_nodes = find_nodes(own, 0.0, shapes.lengths[k], n_knots, nodes)
         # The projection is still 0, so this is int w against the hats.
-        find_difference(projected, shapes.values[k], nodes, n_nodes)
-        cells = np.zeros((pieces, 2, n_channels))
-        add_moments(nodes.time, nodes.row, nodes.part, nodes.difference, n_nodes, -1.0, cells)
+        find_difference(projected, shapes.values[k], nodes, n_nodes, n_active)
+        cells = np.zeros((pieces, 2, n_active))
+        add_moments(nodes, n_nodes, n_active, nodes.row, nodes.part, -1.0, cells)
         for piece in range(pieces):
-            for d in range(n_channels):
+            for d in range(n_active):
                 lattice.hats[k, piece, d] += cells[piece, 0, d]
                 lattice.hats[k, piece + 1, d] += cells[piece, 1, d]
         solve_mass(own, lattice.hats[k], projected)
-        find_difference(projected, shapes.values[k], nodes, n_nodes)
-        add_squares(nodes, n_nodes, 1.0, lattice.residual[k])
+        find_difference(projected, shapes.values[k], nodes, n_nodes, n_active)
+        add_squares(nodes, n_nodes, n_active, 1.0, lattice.residual[k])
 
 
 @inner_kernel
 def solve_mass(times, hats, out):
     """Solve for the function with these integrals against hats; the mass matrix is tridiagonal."""
-    last, n_channels, before, pivot = len(times) - 1, hats.shape[1], 0.0, 1.0
+    last, n_channels, before, pivot = len(times) - 1, out.shape[1], 0.0, 1.0
     ratio = np.empty(len(times))
     for node in range(last + 1):
         after = times[node + 1] - times[node] if node < last else 0.0
@@ -162,7 +165,19 @@ def solve_mass(times, hats, out):
 @inner_kernel
 def new_difference(lattice):
     """Room for the differences of a window on the lattice."""
-    return np.empty(lattice.projection[0].size + lattice.residual.shape[1])
+    return np.empty(lattice.projection.shape[1] + lattice.residual.shape[1])
+
+
+@inner_kernel
+def window_of(values, row, pieces, channels, n_channels, out):
+    """Flat values of a path from a row on, of these channels alone."""
+    n_active, window = len(channels), values[row * n_channels :]
+    if n_active == n_channels:
+        return window
+    for node in range(pieces + 1):
+        for d in range(n_active):
+            out[node * n_active + d] = window[node * n_channels + channels[d]]
+    return out
 
 
 # The following see a window of one path and shapelet, flat: (nodes * channels) numbers. They take its
@@ -260,9 +275,9 @@ def lattice_squared_norm(difference, weight, pieces, share, n_channels):
 
 
 @inner_kernel
-def weighted_residual(lattice, k):
+def weighted_residual(lattice, k, n_active):
     """What the projection of shapelet k misses of every squared discrepancy."""
     rest = 0.0
-    for d in range(lattice.residual.shape[1]):
+    for d in range(n_active):
         rest += lattice.weights[k, d] * lattice.residual[k, d]
     return rest

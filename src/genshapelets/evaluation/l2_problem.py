@@ -34,6 +34,10 @@ class Shapes(NamedTuple):
         Scale-free ones among them.
     scale_free : (shapelets,) bool array
         Their values have mean 0 and norm 1, or are 0: see `L2Discrepancy.normalised`.
+    channels : (shapelets, channels) array
+        Which channels of the paths values and weights belong to: see `narrowed`.
+    n_active : (shapelets,) array
+        How many of them, the first ones, count.
     """
 
     values: Array
@@ -41,6 +45,8 @@ class Shapes(NamedTuple):
     weights: Array
     level_free: NDArray[np.bool_]
     scale_free: NDArray[np.bool_]
+    channels: Index
+    n_active: Index
 
 
 class Problem(NamedTuple):
@@ -79,6 +85,8 @@ def pose(
         np.ones((n_shapelets, n_channels)),
         np.array(discrepancy.ignores_level(n_shapelets).numpy(force=True)),
         np.array(discrepancy.ignores_scale(n_shapelets).numpy(force=True)),
+        np.tile(np.arange(n_channels), (n_shapelets, 1)),
+        np.full(n_shapelets, n_channels),
     )
     finite = np.isfinite(shapes.lengths)
     if not finite.all():
@@ -98,18 +106,41 @@ def pose(
     return [
         Problem(
             rows._replace(values=map_channels(A, rows.values)),
-            Shapes(
-                map_channels(A, shapelets[part]),
-                shapes.lengths[part],
-                shapes.weights[part],
-                shapes.level_free[part],
-                shapes.scale_free[part],
-            ),
+            Shapes(*(x[part] for x in shapes))._replace(values=map_channels(A, shapelets[part])),
             part,
             A,
         )
         for part, A in zip(parts, weight, strict=True)
     ]
+
+
+def narrowed(shapes: Shapes) -> Shapes:
+    """Shapelets of the channels whose weights are not 0, which come first, in their order.
+
+    There are as many as the shapelet that has most needs; another one keeps some that do not count.
+    """
+    counts = shapes.weights != 0
+    if counts.all():
+        return shapes
+    n_active = counts.sum(axis=1)
+    order = np.argsort(~counts, axis=1, kind="stable")
+    channels = np.ascontiguousarray(order[:, : max(int(n_active.max()), 1)])
+    return shapes._replace(
+        values=np.take_along_axis(shapes.values, channels[:, None], axis=2),
+        weights=np.take_along_axis(shapes.weights, channels, axis=1),
+        channels=channels,
+        n_active=n_active,
+    )
+
+
+def spread(values: Array, shapes: Shapes, n_channels: int) -> Array:
+    """What belongs to the channels of narrowed shapelets, (shapelets, …, channels), for all channels."""
+    if values.shape[-1] == n_channels and (shapes.n_active == n_channels).all():
+        return values
+    out = np.zeros((*values.shape[:-1], n_channels), values.dtype)
+    place = shapes.channels.reshape(len(values), *[1] * (values.ndim - 2), -1)
+    np.put_along_axis(out, place, values, axis=-1)
+    return out
 
 
 def map_channels(matrix: Array, values: Array) -> Array:

@@ -47,12 +47,13 @@ class Nodes(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """A path and a shapelet.
+    """A path and a shapelet, in the channels that count for it.
 
     Attributes
     ----------
     knots, path : (rows,) and (rows, channels) arrays
     shapelet : (knots, channels) array
+        It may have more of them.
     length : float
     weight : (channels,) array
         Squared weights of the channels.
@@ -69,13 +70,30 @@ class Pair(NamedTuple):
 
 
 @inner_kernel
-def pair_of(rows, series, shapes, k):
-    """Path ``series`` and shapelet k."""
-    begin, end = rows.row_offsets[series], rows.row_offsets[series + 1]
+def pair_of(rows, series, shapes, k, room):
+    """Path ``series`` and shapelet k. Channels that count are copied to ``room`` if there are others."""
+    begin, end, n_active = (
+        rows.row_offsets[series],
+        rows.row_offsets[series + 1],
+        shapes.n_active[k],
+    )
+    path = rows.values[begin:end]
+    if n_active < path.shape[1]:
+        path = room[: end - begin]
+        for d in range(n_active):
+            channel = shapes.channels[k, d]
+            for row in range(end - begin):
+                path[row, d] = rows.values[begin + row, channel]
     return Pair(
-        rows.knots[begin:end], rows.values[begin:end], shapes.values[k], shapes.lengths[k],
-        shapes.weights[k], shapes.level_free[k], shapes.scale_free[k],
+        rows.knots[begin:end], path, shapes.values[k], shapes.lengths[k],
+        shapes.weights[k, :n_active], shapes.level_free[k], shapes.scale_free[k],
     )  # fmt: skip
+
+
+@inner_kernel
+def room_for_path(rows, shapes):
+    """Room for the channels of any path that count."""
+    return np.empty((longest_path(rows.row_offsets), shapes.values.shape[2]))
 
 
 @inner_kernel
@@ -132,9 +150,9 @@ def find_nodes(knots, start, length, n_knots, nodes):
 
 
 @inner_kernel
-def find_difference(path, shapelet, nodes, n_nodes):
+def find_difference(path, shapelet, nodes, n_nodes, n_channels):
     """Write the difference of a path (rows, channels) and a shapelet (knots, channels) at the nodes."""
-    last, n_channels = len(path) - 1, path.shape[1]
+    last = len(path) - 1
     for node in range(n_nodes):
         f, g = path[nodes.row[node]], path[min(nodes.row[node] + 1, last)]
         w, v = shapelet[nodes.segment[node]], shapelet[nodes.segment[node] + 1]
@@ -144,9 +162,9 @@ def find_difference(path, shapelet, nodes, n_nodes):
 
 
 @inner_kernel
-def find_path(path, nodes, n_nodes):
+def find_path(path, nodes, n_nodes, n_channels):
     """Write the path alone at the nodes."""
-    last, n_channels = len(path) - 1, path.shape[1]
+    last = len(path) - 1
     for node in range(n_nodes):
         f, g = path[nodes.row[node]], path[min(nodes.row[node] + 1, last)]
         part, out = nodes.part[node], nodes.difference[node]
@@ -155,29 +173,29 @@ def find_path(path, nodes, n_nodes):
 
 
 @inner_kernel
-def scale_and_add(scale, factor, shapelet, nodes, n_nodes):
+def scale_and_add(scale, factor, shapelet, nodes, n_nodes, n_channels):
     """Multiply what is at the nodes by a scale, and add a multiple of a shapelet."""
     for node in range(n_nodes):
         w, v = shapelet[nodes.segment[node]], shapelet[nodes.segment[node] + 1]
         share, out = nodes.share[node], nodes.difference[node]
-        for d in range(len(w)):
+        for d in range(n_channels):
             out[d] = scale * out[d] + factor * (w[d] + share * (v[d] - w[d]))
 
 
 @inner_kernel
-def subtract_mean(nodes, n_nodes):
+def subtract_mean(nodes, n_nodes, n_channels):
     """Take its mean over the window off the difference."""
     mean = nodes.mean
-    for d in range(len(mean)):
+    for d in range(n_channels):
         mean[d] = 0.0
     for node in range(n_nodes - 1):
         half = 0.5 * (nodes.time[node + 1] - nodes.time[node]) / nodes.time[n_nodes - 1]
         p, q = nodes.difference[node], nodes.difference[node + 1]
-        for d in range(len(mean)):
+        for d in range(n_channels):
             mean[d] += half * (p[d] + q[d])
     for node in range(n_nodes):
         out = nodes.difference[node]
-        for d in range(len(mean)):
+        for d in range(n_channels):
             out[d] -= mean[d]
 
 
@@ -185,18 +203,19 @@ def subtract_mean(nodes, n_nodes):
 def lay_window(pair, start, nodes):
     """Nodes of the shapelet laid over the path at ``start``, and the difference there; their number."""
     n_nodes = find_nodes(pair.knots, start, pair.length, len(pair.shapelet), nodes)
+    n_channels = len(pair.weight)
     if pair.scale_free:
-        find_path(pair.path, nodes, n_nodes)
-        subtract_mean(nodes, n_nodes)
+        find_path(pair.path, nodes, n_nodes, n_channels)
+        subtract_mean(nodes, n_nodes, n_channels)
         square, level = squared_norm(nodes, n_nodes, pair.weight) / pair.length, 0.0
-        for d in range(len(pair.weight)):
+        for d in range(n_channels):
             level += pair.weight[d] * nodes.mean[d] * nodes.mean[d]
         nodes.scale[0] = scale_of(square, level)
-        scale_and_add(nodes.scale[0], -1.0, pair.shapelet, nodes, n_nodes)
+        scale_and_add(nodes.scale[0], -1.0, pair.shapelet, nodes, n_nodes, n_channels)
         return n_nodes
-    find_difference(pair.path, pair.shapelet, nodes, n_nodes)
+    find_difference(pair.path, pair.shapelet, nodes, n_nodes, n_channels)
     if pair.level_free:
-        subtract_mean(nodes, n_nodes)
+        subtract_mean(nodes, n_nodes, n_channels)
     return n_nodes
 
 
@@ -265,12 +284,12 @@ def rise_of_square(pair, nodes, n_nodes):
 
 
 @inner_kernel
-def add_moments(time, cell, share, values, n_nodes, factor, moments):
+def add_moments(nodes, n_nodes, n_channels, cell, share, factor, moments):
     """Add factor * int f (1 - x) and factor * int f x over each cell to moments (cells, 2, channels).
 
-    The function f runs in straight lines between its ``values`` at the nodes; node i lies a share x of
-    the way through a cell.
+    The function f is what is called the difference; node i lies a share x of the way through a cell.
     """
+    time, values = nodes.time, nodes.difference
     for node in range(n_nodes - 1):
         sixth = factor * (time[node + 1] - time[node]) / 6.0
         own = cell[node]
@@ -278,17 +297,17 @@ def add_moments(time, cell, share, values, n_nodes, factor, moments):
         right = share[node + 1] if cell[node + 1] == own else 1.0
         p, q = values[node], values[node + 1]
         falling, rising = moments[own, 0], moments[own, 1]
-        for d in range(len(p)):
+        for d in range(n_channels):
             at_p, at_q = sixth * (2.0 * p[d] + q[d]), sixth * (p[d] + 2.0 * q[d])
             falling[d] += (1.0 - left) * at_p + (1.0 - right) * at_q
             rising[d] += left * at_p + right * at_q
 
 
 @inner_kernel
-def add_squares(nodes, n_nodes, factor, squares):
+def add_squares(nodes, n_nodes, n_channels, factor, squares):
     """Add factor * int r^2 for each channel."""
     for node in range(n_nodes - 1):
         third = factor * (nodes.time[node + 1] - nodes.time[node]) / 3.0
         p, q = nodes.difference[node], nodes.difference[node + 1]
-        for d in range(len(squares)):
+        for d in range(n_channels):
             squares[d] += third * (p[d] * p[d] + p[d] * q[d] + q[d] * q[d])

@@ -30,7 +30,7 @@ from torch import Tensor
 
 from ..discrepancies import Discrepancy, L2Discrepancy
 from ..evaluation.l2_lattice import Lattice, lay_on_lattice, mirrored, mirrored_rows
-from ..evaluation.l2_problem import Problem, Rows, Shapes, pose
+from ..evaluation.l2_problem import Problem, Rows, Shapes, narrowed, pose, spread
 from ..kernels import one_torch_thread, run, scratch
 from ..offsets import Offsets
 from ..paths import Array, Index, Paths
@@ -42,6 +42,7 @@ from .l2_scan import (
     Found,
     Samples,
     Scanned,
+    correlate_few,
     resample,
     search_minima,
     search_samples,
@@ -53,6 +54,7 @@ SHORT = 64  # points: paths of no more are laid together
 RESAMPLE_CHUNK = 64
 BEYOND = 3  # points of a lattice beyond the longest path
 N_MEDIAN = 9  # observations whose median is a path's centre
+FEW = 0.2  # of the channels: if no more count on average, a product of matrices would waste time
 
 
 class LatticePaths(NamedTuple):
@@ -237,7 +239,7 @@ def _search(
     shape = (len(paths), len(values), n_best)
     found = Found(np.zeros(shape), np.zeros(shape), np.ones(shape[:2], np.int64))
     for problem in pose(discrepancy, paths, values, lengths):
-        shapes = problem.shapes
+        shapes = narrowed(problem.shapes)
         own = Found(*(np.ascontiguousarray(x[:, problem.chosen]) for x in found))  # type: ignore[arg-type]
         room = paths.spans[:, None] - shapes.lengths
         one_metric = discrepancy.n_shapelets is None or len(shapes.lengths) == 1
@@ -268,47 +270,61 @@ class _Scan(NamedTuple):
     weights : (shapelets or 1, channels) tensor
         Weights of the channels; one row if all share a metric.
     spectra : (frequencies, features, shapelets) tensor
-        Of the taps of windows that begin at a point.
+        Of the taps of windows that begin at a point. If ``few`` channels count (shapelets, taps,
+        frequencies), of these alone: see `correlate_few`.
     end_taps : (features * points, shapelets) tensor
-        Of the last possible window, backwards; empty if paths are irregular.
+        Of the last possible window, backwards; empty if paths are irregular. If ``few`` channels count
+        (shapelets, taps, points).
     any_scale_free : bool
+    few : tuple, optional
+        Channels, their numbers and weights.
     """
 
     weights: Tensor
     spectra: Tensor
     end_taps: Tensor
     any_scale_free: bool
+    few: tuple[Index, Index, NDArray[np.float32]] | None
 
 
 def _prepare(
     shapes: Shapes,
+    weights: Tensor,
     level: Array,
     lattice: Lattice,
     backwards: Lattice | None,
-    one_metric: bool,
     period: int,
 ) -> _Scan:
-    """Prepare a scan; ``level`` (shapelets, channels) is taken off the shapelets."""
-    weights = torch.from_numpy(shapes.weights).float()
-    own = torch.ones(1, 1) if one_metric else weights  # of the energies
-    values, *energies = _taps(lattice, weights, level, shapes.scale_free)
-    spectra = [torch.fft.rfft(x, period).conj().permute(2, 1, 0) for x in (values, *energies)]
+    """Prepare a scan of shapelets with these weights of all channels, one row if they share a metric.
+
+    ``level`` (shapelets, channels) is taken off them.
+    """
+    n_channels, any_scale_free = weights.shape[1], bool(shapes.scale_free.any())
+    taps = [_taps(x, shapes, level) for x in (lattice, backwards) if x is not None]
+    if len(weights) > 1 and shapes.n_active.mean() <= FEW * n_channels:
+        few = shapes.channels, shapes.n_active, shapes.weights.astype(np.float32)
+        of_points, of_ends = (torch.cat(x, dim=1) for x in (taps[0], taps[-1]))
+        spectra = torch.fft.rfft(of_points, period).conj().resolve_conj()
+        return _Scan(weights, spectra, of_ends, any_scale_free, few)
+    own = torch.ones(1, 1) if len(weights) == 1 else weights  # of the energies
+    for x in taps:
+        x[0] = torch.from_numpy(spread(x[0].mT.numpy(), shapes, n_channels)).mT
+    spectra = [torch.fft.rfft(x, period).conj().permute(2, 1, 0) for x in taps[0]]
     spectra[1:] = [x * own.T for x in spectra[1:]]
     end_taps = weights[:0]
     if backwards is not None:
-        values, *energies = _taps(backwards, weights, level, shapes.scale_free)
+        values, *energies = taps[1]
         end_taps = torch.cat([values, *(own[..., None] * x for x in energies)], dim=1)
     return _Scan(
-        weights[:1] if one_metric else weights,
+        weights,
         torch.cat(spectra, dim=1),
         end_taps.flatten(1).T.contiguous(),
-        bool(shapes.scale_free.any()),
+        any_scale_free,
+        None,
     )
 
 
-def _taps(
-    lattice: Lattice, weights: Tensor, level: Array, scale_free: NDArray[np.bool_]
-) -> list[Tensor]:
+def _taps(lattice: Lattice, shapes: Shapes, level: Array) -> list[Tensor]:
     """Taps (shapelets, channels or 1, points) for values, energies of cells and squares.
 
     A window's last node lies between two points, a share z of the way. Over that share of a cell the
@@ -321,7 +337,7 @@ def _taps(
     cells[k, last - 1] = step / 3 * z * z * (3.0 - 2.0 * z)
     squares[k, last - 1] = step * z * (1.0 - z) ** 2
     squares[k, last] = step * z * z * (z - 1.0)
-    cells[scale_free], squares[scale_free] = 0.0, 0.0
+    cells[shapes.scale_free], squares[shapes.scale_free] = 0.0, 0.0
     # The integrals of the hats themselves, for the level.
     width = np.where(point < last[:, None], step, 0.0)
     width[:, 0] = step / 2
@@ -331,6 +347,7 @@ def _taps(
     at_last = values[k, last]
     values[k, last - 1] += (1.0 - z)[:, None] * at_last
     values[k, last] = z[:, None] * at_last
+    weights = torch.from_numpy(shapes.weights).float()
     of_values = torch.from_numpy(values).float().transpose(1, 2) * (-2.0 * weights[..., None])
     return [of_values, *(torch.from_numpy(x).float()[:, None] for x in (cells, squares))]
 
@@ -368,20 +385,30 @@ def _costs(
     if not one_metric:
         energy = energy @ scan.weights.T
     # Circular: a window that would wrap around ends beyond its path and is no candidate.
-    shape = len(x), scan.spectra.shape[2]
-    spectrum = torch.fft.rfft(features, period).permute(2, 0, 1).contiguous()
-    product = scratch("product", (len(spectrum), *shape), torch.complex64)
-    by_pair = scratch("by pair", (*shape, len(spectrum)), torch.complex64)
-    torch.bmm(spectrum, scan.spectra, out=product)
-    by_pair.copy_(product.permute(1, 2, 0))
+    shape = len(x), len(shapelet_energy)
+    spectrum = torch.fft.rfft(features, period)
+    by_pair = scratch("by pair", (*shape, spectrum.shape[2]), torch.complex64)
+    if scan.few:
+        correlate_few(spectrum.numpy(), scan.spectra.numpy(), *scan.few, by_pair.numpy())
+    else:
+        spectrum = spectrum.permute(2, 0, 1).contiguous()
+        product = scratch("product", (len(spectrum), *shape), torch.complex64)
+        torch.bmm(spectrum, scan.spectra, out=product)
+        by_pair.copy_(product.permute(1, 2, 0))
     cost = scratch("cost", (*shape, period), torch.float32)
     torch.fft.irfft(by_pair, period, out=cost)
     ends = x.new_empty(len(x), 0)
     if group.regular:
-        n_points = len(scan.end_taps) // features.shape[1]
+        n_points = scan.end_taps.shape[2] if scan.few else len(scan.end_taps) // features.shape[1]
         row = torch.from_numpy(np.maximum(n_rows[:, None] - 1 - np.arange(n_points + 1), 0))
         backwards = x.gather(2, row[:, None].expand(-1, n_channels, -1))
-        ends = _features(backwards, scan.weights).flatten(1) @ scan.end_taps
+        features = _features(backwards, scan.weights)
+        if scan.few:
+            products = scratch("ends", (*shape, n_points), torch.float32)
+            correlate_few(features.numpy(), scan.end_taps.numpy(), *scan.few, products.numpy())
+            ends = products.sum(dim=2)
+        else:
+            ends = features.flatten(1) @ scan.end_taps
     f, g = x[:, :, :-1], x[:, :, 1:]
     integral, squares = _summed(h / 2 * (f + g)), torch.empty(0, 0, 0, dtype=torch.float64)
     if scan.any_scale_free:
@@ -417,7 +444,7 @@ def _search_group(
     found: Found,
 ) -> None:
     """Search the paths of one lattice, chunk by chunk."""
-    rows, shapes, step = problem.rows, problem.shapes, group.step
+    rows, shapes, step = problem.rows, narrowed(problem.shapes), group.step
     longest = float((group.n_rows.max() - 1) * step)
     lattice = lay_on_lattice(shapes, step, longest)
     backwards = lay_on_lattice(mirrored(shapes), step, longest) if group.regular else None
@@ -429,20 +456,23 @@ def _search_group(
         )
         centre = centre @ problem.matrix.T
     # What is common is taken off all, lest large numbers cost digits.
-    mean = (shapes.values[:, 1:] + shapes.values[:, :-1]).mean(axis=1) / 2
+    values, weights = problem.shapes.values, torch.from_numpy(problem.shapes.weights).float()
+    mean = (values[:, 1:] + values[:, :-1]).mean(axis=1) / 2
     counts = ~shapes.scale_free
     common = np.median(mean[counts], axis=0) if counts.any() else mean[0]
-    level = np.where(shapes.level_free[:, None], mean, common)
+    mean = np.take_along_axis(mean, shapes.channels, axis=1)
+    level = np.where(shapes.level_free[:, None], mean, common[shapes.channels])
     lift = torch.from_numpy((centre[group.members] - common) * counts.any()).float()
     period = group.values.shape[2] - 1
-    scan = _prepare(shapes, level, lattice, backwards, one_metric, period)
+    weights = weights[:1] if one_metric else weights
+    scan = _prepare(shapes, weights, level, lattice, backwards, period)
     lengths = np.minimum(shapes.lengths, longest)
     energy = (shapes.weights * ((shapes.values - mean[:, None]) ** 2).mean(axis=1)).sum(axis=1)
     raised = energy + (shapes.weights * (mean - level) ** 2).sum(axis=1)
     raised *= counts  # the scale of a path has nothing to do with theirs
     scanned = Scanned(step, lattice.pieces, lattice.share, room, energy * lengths)
     if samples is not None and backwards is not None:
-        exact = Exact(samples, lattice, backwards, shapes.level_free, shapes.scale_free)
+        exact = Exact(samples, shapes, lattice, backwards)
     size = max(1, CHUNK_ELEMENTS // (len(shapes.lengths) * period))
 
     def search_chunk(first: int, last: int) -> None:

@@ -26,6 +26,7 @@ from ..evaluation.l2_union import (
     new_nodes,
     norm_and_slope,
     pair_of,
+    room_for_path,
     squared_norm,
 )
 from ..kernels import inner_kernel, kernel
@@ -39,10 +40,11 @@ def certify_paths(first, last, rows, shapes, room, found):
     """Replace the best starts, near the minimum, by the true one, for paths first..last."""
     _, n_knots, n_channels = shapes.values.shape
     nodes = new_nodes(longest_path(rows.row_offsets) + n_knots + 2, n_channels)
+    path = room_for_path(rows, shapes)
     for series in range(first, last):
         for k in range(len(shapes.lengths)):
             if room[series, k] > 0.0:
-                pair = pair_of(rows, series, shapes, k)
+                pair = pair_of(rows, series, shapes, k, path)
                 start = certify(found.start[series, k, 0], pair, nodes)
                 for c in range(found.start.shape[2]):
                     if c == 0 or c >= found.count[series, k]:

@@ -15,8 +15,9 @@ from ..evaluation.l2_lattice import (
     lattice_squared_norm,
     new_difference,
     weighted_residual,
+    window_of,
 )
-from ..evaluation.l2_problem import Rows
+from ..evaluation.l2_problem import Rows, Shapes
 from ..evaluation.l2_union import (
     add_moments,
     find_difference,
@@ -26,6 +27,7 @@ from ..evaluation.l2_union import (
     new_nodes,
     norm_and_slope,
     pair_of,
+    room_for_path,
     squared_norm,
 )
 from ..kernels import inner_kernel, kernel
@@ -117,16 +119,15 @@ class Exact(NamedTuple):
     Attributes
     ----------
     samples : Samples
+    shapes : Shapes
     lattice, backwards : Lattice
         The shapelets on the paths' samples, and those backwards in time.
-    level_free, scale_free : (shapelets,) bool arrays
     """
 
     samples: Samples
+    shapes: Shapes
     lattice: Lattice
     backwards: Lattice
-    level_free: NDArray[np.bool_]
-    scale_free: NDArray[np.bool_]
 
 
 class Found(NamedTuple):
@@ -138,10 +139,32 @@ class Found(NamedTuple):
 
 
 @kernel
+def correlate_few(features, taps, channels, n_active, weights, out):
+    """Sum features times taps over the channels that count, for each path and shapelet.
+
+    Features (paths, 3 * channels, points) are values, cells and squares, as in
+    `genshapelets.search.l2`; taps (shapelets, channels + 2, points) end with those of cells and squares.
+    """
+    n_channels = features.shape[1] // 3
+    for j in range(len(out)):
+        for k in range(out.shape[1]):
+            total, of_cells, of_squares = out[j, k], taps[k, -2], taps[k, -1]
+            total[:] = 0.0
+            for i in range(n_active[k]):
+                value, tap, weight = features[j, channels[k, i]], taps[k, i], weights[k, i]
+                cell = features[j, n_channels + channels[k, i]]
+                square = features[j, 2 * n_channels + channels[k, i]]
+                for f in range(len(total)):
+                    energy = cell[f] * of_cells[f] + square[f] * of_squares[f]
+                    total[f] += value[f] * tap[f] + weight * energy
+
+
+@kernel
 def search_samples(members, exact, shapes, scanned, costs, found):
     """Best samples of a chunk of regular paths, ``members`` of the batch."""
     n_best = found.start.shape[2]
-    order, difference = np.empty(n_best, np.int64), new_difference(exact.lattice)
+    order = np.empty(n_best, np.int64)
+    room_for = new_difference(exact.lattice), new_difference(exact.lattice)
     energies = np.empty(costs.cost.shape[2])
     for j in range(len(members)):
         series, values, integral = members[j], costs.values[j], costs.integral[j]
@@ -150,7 +173,10 @@ def search_samples(members, exact, shapes, scanned, costs, found):
             room = scanned.room[series, k]
             if room <= 0.0:
                 continue  # the path is shorter: its first time is the offset
-            window = scanned.pieces[k] - 1, scanned.share[k], scanned.step
+            window, metric = (
+                (scanned.pieces[k] - 1, scanned.share[k], scanned.step),
+                metric_of(shapes, k),
+            )
             cost = costs.cost[j, k, : n_offsets_before(room, scanned.step) + 1]
             cost[-1], tolerance = costs.ends[j, k], costs.tolerance[j, k]
             if shapes.scale_free[k]:
@@ -158,29 +184,29 @@ def search_samples(members, exact, shapes, scanned, costs, found):
                     energies[: len(cost)],
                     (values, costs.moments[0][j], costs.moments[1][j]),
                 )
-                find_energies(paths, shapes.weights[k], window, energy[:-1])
-                energy[-1] = end_energy(paths, shapes.weights[k], window, last)
+                find_energies(paths, metric, window, energy[:-1])
+                energy[-1] = end_energy(paths, metric, window, last)
                 tolerance = scale_costs(cost, energy, shapes.lengths[k], tolerance)
             elif shapes.level_free[k]:
-                subtract_level(values, integral, shapes.weights[k], window, cost[:-1])
-                cost[-1] -= end_level(values, integral, shapes.weights[k], window, last)
+                subtract_level(values, integral, metric, window, cost[:-1])
+                cost[-1] -= end_level(values, integral, metric, window, last)
             if n_best > 1:
                 if shapes.scale_free[k]:
                     for s in range(len(cost)):
                         if np.isnan(cost[s]):
-                            cost[s] = exact_square(s, len(cost), series, k, exact, difference)
+                            cost[s] = exact_square(s, len(cost), series, k, exact, room_for)
                 count = best_minima(cost, order)
-                least = exact_square(order[0], len(cost), series, k, exact, difference)
+                least = exact_square(order[0], len(cost), series, k, exact, room_for)
                 if tolerance > NOISE * max(least, NOISE * scanned.energy[k]):
                     squares = np.empty(len(cost))
                     for s in range(len(cost)):
-                        squares[s] = exact_square(s, len(cost), series, k, exact, difference)
+                        squares[s] = exact_square(s, len(cost), series, k, exact, room_for)
                     count = best_minima(squares, order)
             else:
                 bound = least_of(cost) + tolerance
                 order[0], count = count_close(cost, bound)
                 if count > 1:
-                    order[0], count = settle(cost, bound, series, k, exact, difference), 1
+                    order[0], count = settle(cost, bound, series, k, exact, room_for), 1
             found.count[series, k] = count
             for c in range(n_best):
                 at_end = order[c] == len(cost) - 1
@@ -198,17 +224,18 @@ def search_minima(members, rows, shapes, scanned, costs, found):
     n_best, step = found.start.shape[2], scanned.step
     _, n_knots, n_channels = shapes.values.shape
     longest = longest_path(rows.row_offsets)
-    nodes = new_nodes(longest + n_knots + 2, n_channels)
+    nodes, path = new_nodes(longest + n_knots + 2, n_channels), room_for_path(rows, shapes)
     events = np.empty((2, PARTS_SCALE_FREE * (2 * longest + 1) + 1))
     least, order = np.empty(n_best), np.empty(max(N_MINIMA, n_best), np.int64)
     energies = np.empty(costs.cost.shape[2])
     for j in range(len(members)):
         series, values, integral = members[j], costs.values[j], costs.integral[j]
         for k in range(len(shapes.lengths)):
-            room = scanned.room[series, k]
+            metric, room = metric_of(shapes, k), scanned.room[series, k]
             if room <= 0.0:
                 continue
-            pair, starts, count = pair_of(rows, series, shapes, k), found.start[series, k], 0
+            pair = pair_of(rows, series, shapes, k, path)
+            starts, count = found.start[series, k], 0
             tolerance = costs.tolerance[j, k]
             shortest = SHORTEST_SCALE_FREE if pair.scale_free else SHORTEST
             if pair.length >= shortest * step:
@@ -219,11 +246,11 @@ def search_minima(members, rows, shapes, scanned, costs, found):
                         energies[: len(cost)],
                         (values, costs.moments[0][j], costs.moments[1][j]),
                     )
-                    find_energies(paths, pair.weight, window, energy)
+                    find_energies(paths, metric, window, energy)
                     tolerance = scale_costs(cost, energy, pair.length, tolerance)
                     lay_in_doubt(pair, cost, step, nodes)
                 elif pair.level_free:
-                    subtract_level(values, integral, pair.weight, window, cost)
+                    subtract_level(values, integral, metric, window, cost)
                 if len(cost) > 1:
                     interpolate_end(cost, room / step)
                 count = follow_scan(pair, cost, step, room, order, nodes, (starts, least))
@@ -235,6 +262,13 @@ def search_minima(members, rows, shapes, scanned, costs, found):
                 if c >= count:
                     starts[c] = starts[0]
                 found.slope[series, k, c] = -1.0 if starts[c] == room else 0.0
+
+
+@inner_kernel
+def metric_of(shapes, k):
+    """Channels that count for shapelet k, and their weights."""
+    n_active = shapes.n_active[k]
+    return shapes.channels[k, :n_active], shapes.weights[k, :n_active]
 
 
 @inner_kernel
@@ -302,32 +336,33 @@ def interpolate_end(cost, last):
 
 
 # What a level-free discrepancy ignores: l^2 a^2 / S for each channel, l = int f over the window.
-# ``window`` is (whole cells, share of a cell that follows them, width of a cell).
+# ``window`` is (whole cells, share of a cell that follows them, width of a cell), ``metric`` (channels
+# that count, their weights).
 
 
 @inner_kernel
-def subtract_level(values, integral, weight, window, cost):
+def subtract_level(values, integral, metric, window, cost):
     """Subtract it from the costs of the windows that begin at each point."""
-    whole, z, step = window
+    (channels, weight), (whole, z, step) = metric, window
     of_here, of_next = np.float32(step * (z - 0.5 * z * z)), np.float32(step * 0.5 * z * z)
-    for d in range(len(weight)):
+    for i, d in enumerate(channels):
         f, since, until = values[d, whole:], integral[d], integral[d, whole:]
-        factor = np.float32(weight[d] / (step * (whole + z)))
+        factor = np.float32(weight[i] / (step * (whole + z)))
         for s in range(len(cost)):
             level = until[s] - since[s] + of_here * f[s] + of_next * f[s + 1]
             cost[s] -= factor * level * level
 
 
 @inner_kernel
-def end_level(values, integral, weight, window, last):
+def end_level(values, integral, metric, window, last):
     """It for the window that ends at the last point."""
-    whole, z, step = window
+    (channels, weight), (whole, z, step) = metric, window
     before, row, total = 1.0 - z, last - whole - 1, 0.0
-    for d in range(len(weight)):
+    for i, d in enumerate(channels):
         f, g = values[d, row], values[d, row + 1]
         level = integral[d, last] - integral[d, row]
         level -= step * before * (f + 0.5 * before * (g - f))
-        total += weight[d] * level * level
+        total += weight[i] * level * level
     return np.float32(total / (step * (whole + z)))
 
 
@@ -336,16 +371,15 @@ def end_level(values, integral, weight, window, last):
 
 
 @inner_kernel
-def find_energies(paths, weight, window, out):
+def find_energies(paths, metric, window, out):
     """Write it for the windows that begin at each point."""
-    values, integral, squares = paths
-    whole, z, step = window
+    (channels, weight), (whole, z, step), (values, integral, squares) = metric, window, paths
     half, third, inverse = 0.5 * step * z, step * z / 3.0, 1.0 / (step * (whole + z))
     for s in range(len(out)):
         out[s] = 0.0
-    for d in range(len(weight)):
+    for i, d in enumerate(channels):
         f, since, until = values[d, whole:], integral[d], integral[d, whole:]
-        before, after, factor = squares[d], squares[d, whole:], weight[d]
+        before, after, factor = squares[d], squares[d, whole:], weight[i]
         for s in range(len(out)):
             p, q = f[s], f[s] + z * (f[s + 1] - f[s])
             level = until[s] - since[s] + half * (p + q)
@@ -354,16 +388,15 @@ def find_energies(paths, weight, window, out):
 
 
 @inner_kernel
-def end_energy(paths, weight, window, last):
+def end_energy(paths, metric, window, last):
     """It for the window that ends at the last point."""
-    values, integral, squares = paths
-    whole, z, step = window
+    (channels, weight), (whole, z, step), (values, integral, squares) = metric, window, paths
     row, total = last - whole, 0.0
-    for d in range(len(weight)):
+    for i, d in enumerate(channels):
         q, p = values[d, row], values[d, row] + z * (values[d, row - 1] - values[d, row])
         level = integral[d, last] - integral[d, row] + 0.5 * step * z * (p + q)
         square = squares[d, last] - squares[d, row] + step * z / 3.0 * (p * p + p * q + q * q)
-        total += weight[d] * (square - level * level / (step * (whole + z)))
+        total += weight[i] * (square - level * level / (step * (whole + z)))
     return total
 
 
@@ -410,28 +443,30 @@ def count_close(cost, bound):
 
 
 @inner_kernel
-def exact_square(s, n_offsets, series, k, exact, difference):
+def exact_square(s, n_offsets, series, k, exact, room_for):
     """Squared discrepancy of the window at sample s, or at the last possible start if s is last."""
     values, row = exact.samples.rows.values, exact.samples.rows.row_offsets[series] + s
-    lattice = exact.lattice
+    lattice, shapes = exact.lattice, exact.shapes
     if s == n_offsets - 1:
         values, row, lattice = exact.samples.mirrored.values, row - s, exact.backwards
-    pieces, share, n_channels = lattice.pieces[k], lattice.share[k], values.shape[1]
-    window, projected = values.ravel()[row * n_channels :], lattice.projection[k].ravel()
-    if exact.scale_free[k]:
+    pieces, share, n_channels = lattice.pieces[k], lattice.share[k], shapes.n_active[k]
+    channels, projected = shapes.channels[k, :n_channels], lattice.projection[k]
+    difference, room = room_for
+    window = window_of(values.ravel(), row, pieces, channels, values.shape[1], room)
+    if shapes.scale_free[k]:
         lattice_scaled_difference(
             window, projected, lattice.weights[k], pieces, share, n_channels, difference
         )
     else:
         lattice_difference(
-            window, projected, pieces, share, n_channels, exact.level_free[k], difference
+            window, projected, pieces, share, n_channels, shapes.level_free[k], difference
         )
     square = lattice_squared_norm(difference, lattice.weights[k], pieces, share, n_channels)
-    return square * lattice.step / 3.0 + weighted_residual(lattice, k)
+    return square * lattice.step / 3.0 + weighted_residual(lattice, k, n_channels)
 
 
 @inner_kernel
-def settle(cost, bound, series, k, exact, difference):
+def settle(cost, bound, series, k, exact, room_for):
     """Evaluate exactly what is within the bound: position of the least, the earliest of equal ones.
 
     Where float32 has overflowed all are within the bound.
@@ -443,7 +478,7 @@ def settle(cost, bound, series, k, exact, difference):
         if cost[s] > bound or (s + exact.lattice.pieces[k] <= flat and s < len(cost) - 1):
             continue
         flat = flat_until[s]
-        value = exact_square(s, len(cost), series, k, exact, difference)
+        value = exact_square(s, len(cost), series, k, exact, room_for)
         if value < lowest:
             best, lowest = s, value
     return best
@@ -543,9 +578,9 @@ def resample(first, last, knots, values, row_offsets, step, hats, energy):
     for series in range(first, last):
         own = slice(row_offsets[series], row_offsets[series + 1])
         n_nodes = find_nodes(knots[own], 0.0, (n_points - 1) * step, n_points, nodes)
-        find_difference(values[own], zero, nodes, n_nodes)
+        find_difference(values[own], zero, nodes, n_nodes, n_channels)
         cells = np.zeros((n_points - 1, 2, n_channels))
-        add_moments(nodes.time, nodes.segment, nodes.share, nodes.difference, n_nodes, 1.0, cells)
+        add_moments(nodes, n_nodes, n_channels, nodes.segment, nodes.share, 1.0, cells)
         for cell in range(n_points - 1):
             for d in range(n_channels):
                 hats[series, cell, d] += cells[cell, 0, d]
