@@ -22,13 +22,17 @@ from genshapelets import GeneralisedShapeletTransform, L2Discrepancy, RaggedSeri
 
 
 class Workload(NamedTuple):
-    """Series, times and channels; irregular times; or few shapelets with one metric ("classic")."""
+    """Series, times and channels; irregular times; few shapelets with one metric ("classic").
+
+    Of the channels, each shapelet sees ``n_active`` alone, if that is not 0.
+    """
 
     n_series: int
     n_times: int
     n_channels: int
     irregular: bool = False
     classic: bool = False
+    n_active: int = 0
 
 
 WORKLOADS = {
@@ -37,6 +41,9 @@ WORKLOADS = {
     "vowels": Workload(216, 29, 12),
     "stays": Workload(256, 75, 37, irregular=True),
     "classic e": Workload(1024, 81, 40, classic=True),
+    "hours": Workload(256, 75, 37),
+    "hours, 3": Workload(256, 75, 37, n_active=3),
+    "stays, 3": Workload(256, 75, 37, irregular=True, n_active=3),
 }
 N_KNOTS = 24
 
@@ -49,7 +56,7 @@ def random_walks(random: np.random.Generator, shape: tuple[int, int, int]) -> np
 
 def make(workload: Workload) -> tuple[RaggedSeries, GeneralisedShapeletTransform, float]:
     """Series, a transform as the default procedure starts it, and the mean length in samples."""
-    n_series, n_times, n_channels, irregular, classic = workload
+    n_series, n_times, n_channels, irregular, classic, n_active = workload
     random = np.random.default_rng(0)
     walks, times = random_walks(random, (n_series, n_channels, n_times)), None
     if irregular:
@@ -66,6 +73,8 @@ def make(workload: Workload) -> tuple[RaggedSeries, GeneralisedShapeletTransform
         level_free = (np.arange(n_shapelets) % 2 == 0).tolist()
         discrepancy = L2Discrepancy(n_channels, n_shapelets=n_shapelets, level_free=level_free)
         weights = random.uniform(0.3, 1.5, (n_shapelets, n_channels)).astype(np.float32)
+        if n_active:
+            weights *= random.random(weights.shape).argsort(axis=1) < n_active
         discrepancy.weight.data = torch.from_numpy(weights)
     transform = GeneralisedShapeletTransform.from_shapelets(
         shapelets, lengths.astype(np.float32), discrepancy=discrepancy, max_length=n_times - 1.0

@@ -37,6 +37,7 @@ from ..paths import Array, Index, Paths
 from .l2_lattice import (
     Lattice,
     chosen_rows,
+    copy_channels,
     held_rows,
     lattice_difference,
     lattice_scaled_difference,
@@ -46,7 +47,6 @@ from .l2_lattice import (
     mirrored_rows,
     new_difference,
     weighted_residual,
-    window_of,
 )
 from .l2_problem import Problem, Rows, Shapes, as_array, narrowed, pose, spread
 from .l2_union import (
@@ -292,17 +292,17 @@ def _lattice_forward(windows, lattice, out, scale, first, last):
         pieces, share, n_channels = lattice.pieces[k], lattice.share[k], shapes.n_active[k]
         level_free, scale_free = shapes.level_free[k], shapes.scale_free[k]
         projected, weight = lattice.projection[k], lattice.weights[k]
-        channels, residual = (
-            shapes.channels[k, :n_channels],
-            weighted_residual(lattice, k, n_channels),
-        )
+        channels = shapes.channels[k, :n_channels]
+        residual = weighted_residual(lattice, k, n_channels)
         for series in range(first, last):
             for candidate in range(out.shape[2]):
                 index = windows.index[series, k, candidate]
                 if index == SKIP:
                     continue
-                row = row_offsets[series] + index
-                window = window_of(values, row, pieces, channels, n_all, room)
+                window = values[(row_offsets[series] + index) * n_all :]
+                if n_channels < n_all:
+                    copy_channels(window[: (pieces + 1) * n_all], channels, n_all, room)
+                    window = room
                 if scale_free:
                     scale[series, k, candidate] = lattice_scaled_difference(
                         window, projected, weight, pieces, share, n_channels, difference
@@ -427,8 +427,10 @@ def _lattice_backward(windows, lattice, upstream, by_scale, sums, first, last):
                 g, index = upstream[series, k, candidate], windows.index[series, k, candidate]
                 if g == 0.0 or index == SKIP:
                     continue
-                row = rows.row_offsets[series] + index
-                window = window_of(values, row, pieces, channels, n_all, room)
+                window = values[(rows.row_offsets[series] + index) * n_all :]
+                if n_channels < n_all:
+                    copy_channels(window[: (pieces + 1) * n_all], channels, n_all, room)
+                    window = room
                 if shapes.scale_free[k]:
                     lattice_scaled_difference(
                         window, projected, lattice.weights[k], pieces, share, n_channels, own

@@ -169,15 +169,13 @@ def new_difference(lattice):
 
 
 @inner_kernel
-def window_of(values, row, pieces, channels, n_channels, out):
-    """Flat values of a path from a row on, of these channels alone."""
-    n_active, window = len(channels), values[row * n_channels :]
-    if n_active == n_channels:
-        return window
-    for node in range(pieces + 1):
-        for d in range(n_active):
-            out[node * n_active + d] = window[node * n_channels + channels[d]]
-    return out
+def copy_channels(window, channels, n_channels, out):
+    """Copy some of the channels of a flat window."""
+    n_active = len(channels)
+    for d in range(n_active):
+        own, to = window[channels[d] :], out[d:]
+        for node in range(len(window) // n_channels):
+            to[node * n_active] = own[node * n_channels]
 
 
 # The following see a window of one path and shapelet, flat: (nodes * channels) numbers. They take its

@@ -72,12 +72,8 @@ class Pair(NamedTuple):
 @inner_kernel
 def pair_of(rows, series, shapes, k, room):
     """Path ``series`` and shapelet k. Channels that count are copied to ``room`` if there are others."""
-    begin, end, n_active = (
-        rows.row_offsets[series],
-        rows.row_offsets[series + 1],
-        shapes.n_active[k],
-    )
-    path = rows.values[begin:end]
+    begin, end = rows.row_offsets[series], rows.row_offsets[series + 1]
+    path, n_active = rows.values[begin:end], shapes.n_active[k]
     if n_active < path.shape[1]:
         path = room[: end - begin]
         for d in range(n_active):

@@ -248,7 +248,9 @@ def _search(
             samples = Samples(problem.rows, mirrored_rows(problem.rows), _flat_until(problem.rows))
         for group in lattices.groups:
             if group.n_rows.max() > 1:
-                _search_group(problem, group, lattices.centre, room, one_metric, samples, own)
+                _search_group(
+                    problem, shapes, group, lattices.centre, room, one_metric, samples, own
+                )
         if search == "exact":
             run(
                 lambda first, last: certify_paths(first, last, problem.rows, shapes, room, own),  # noqa: B023
@@ -436,6 +438,7 @@ def _flat_until(rows: Rows) -> Index:
 
 def _search_group(
     problem: Problem,
+    shapes: Shapes,
     group: LatticePaths,
     centre: Array,
     room: Array,
@@ -443,8 +446,8 @@ def _search_group(
     samples: Samples | None,
     found: Found,
 ) -> None:
-    """Search the paths of one lattice, chunk by chunk."""
-    rows, shapes, step = problem.rows, narrowed(problem.shapes), group.step
+    """Search the paths of one lattice, chunk by chunk, for the `narrowed` shapelets of a problem."""
+    rows, step = problem.rows, group.step
     longest = float((group.n_rows.max() - 1) * step)
     lattice = lay_on_lattice(shapes, step, longest)
     backwards = lay_on_lattice(mirrored(shapes), step, longest) if group.regular else None
@@ -456,7 +459,7 @@ def _search_group(
         )
         centre = centre @ problem.matrix.T
     # What is common is taken off all, lest large numbers cost digits.
-    values, weights = problem.shapes.values, torch.from_numpy(problem.shapes.weights).float()
+    values, all_weights = problem.shapes.values, problem.shapes.weights
     mean = (values[:, 1:] + values[:, :-1]).mean(axis=1) / 2
     counts = ~shapes.scale_free
     common = np.median(mean[counts], axis=0) if counts.any() else mean[0]
@@ -464,13 +467,13 @@ def _search_group(
     level = np.where(shapes.level_free[:, None], mean, common[shapes.channels])
     lift = torch.from_numpy((centre[group.members] - common) * counts.any()).float()
     period = group.values.shape[2] - 1
-    weights = weights[:1] if one_metric else weights
+    weights = torch.from_numpy(all_weights[:1] if one_metric else all_weights).float()
     scan = _prepare(shapes, weights, level, lattice, backwards, period)
     lengths = np.minimum(shapes.lengths, longest)
     energy = (shapes.weights * ((shapes.values - mean[:, None]) ** 2).mean(axis=1)).sum(axis=1)
     raised = energy + (shapes.weights * (mean - level) ** 2).sum(axis=1)
     raised *= counts  # the scale of a path has nothing to do with theirs
-    scanned = Scanned(step, lattice.pieces, lattice.share, room, energy * lengths)
+    scanned = Scanned(step, lattice.pieces, lattice.share, room, energy * lengths, all_weights)
     if samples is not None and backwards is not None:
         exact = Exact(samples, shapes, lattice, backwards)
     size = max(1, CHUNK_ELEMENTS // (len(shapes.lengths) * period))

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from ..evaluation.l2_lattice import (
     ROUNDING,
     Lattice,
+    copy_channels,
     lattice_difference,
     lattice_scaled_difference,
     lattice_squared_norm,
     new_difference,
     weighted_residual,
-    window_of,
 )
 from ..evaluation.l2_problem import Rows, Shapes
 from ..evaluation.l2_union import (
@@ -59,6 +59,8 @@ class Scanned(NamedTuple):
         Last possible start.
     energy : (shapelets,) array
         About int |A (w - mean of w)|^2.
+    weights : (shapelets, channels) array
+        Of all channels.
     """
 
     step: float
@@ -66,6 +68,7 @@ class Scanned(NamedTuple):
     share: Array
     room: Array
     energy: Array
+    weights: Array
 
 
 class Costs(NamedTuple):
@@ -173,10 +176,7 @@ def search_samples(members, exact, shapes, scanned, costs, found):
             room = scanned.room[series, k]
             if room <= 0.0:
                 continue  # the path is shorter: its first time is the offset
-            window, metric = (
-                (scanned.pieces[k] - 1, scanned.share[k], scanned.step),
-                metric_of(shapes, k),
-            )
+            window = scanned.pieces[k] - 1, scanned.share[k], scanned.step
             cost = costs.cost[j, k, : n_offsets_before(room, scanned.step) + 1]
             cost[-1], tolerance = costs.ends[j, k], costs.tolerance[j, k]
             if shapes.scale_free[k]:
@@ -184,12 +184,12 @@ def search_samples(members, exact, shapes, scanned, costs, found):
                     energies[: len(cost)],
                     (values, costs.moments[0][j], costs.moments[1][j]),
                 )
-                find_energies(paths, metric, window, energy[:-1])
-                energy[-1] = end_energy(paths, metric, window, last)
+                find_energies(paths, scanned.weights[k], window, energy[:-1])
+                energy[-1] = end_energy(paths, scanned.weights[k], window, last)
                 tolerance = scale_costs(cost, energy, shapes.lengths[k], tolerance)
             elif shapes.level_free[k]:
-                subtract_level(values, integral, metric, window, cost[:-1])
-                cost[-1] -= end_level(values, integral, metric, window, last)
+                subtract_level(values, integral, scanned.weights[k], window, cost[:-1])
+                cost[-1] -= end_level(values, integral, scanned.weights[k], window, last)
             if n_best > 1:
                 if shapes.scale_free[k]:
                     for s in range(len(cost)):
@@ -231,7 +231,7 @@ def search_minima(members, rows, shapes, scanned, costs, found):
     for j in range(len(members)):
         series, values, integral = members[j], costs.values[j], costs.integral[j]
         for k in range(len(shapes.lengths)):
-            metric, room = metric_of(shapes, k), scanned.room[series, k]
+            room = scanned.room[series, k]
             if room <= 0.0:
                 continue
             pair = pair_of(rows, series, shapes, k, path)
@@ -246,11 +246,11 @@ def search_minima(members, rows, shapes, scanned, costs, found):
                         energies[: len(cost)],
                         (values, costs.moments[0][j], costs.moments[1][j]),
                     )
-                    find_energies(paths, metric, window, energy)
+                    find_energies(paths, scanned.weights[k], window, energy)
                     tolerance = scale_costs(cost, energy, pair.length, tolerance)
                     lay_in_doubt(pair, cost, step, nodes)
                 elif pair.level_free:
-                    subtract_level(values, integral, metric, window, cost)
+                    subtract_level(values, integral, scanned.weights[k], window, cost)
                 if len(cost) > 1:
                     interpolate_end(cost, room / step)
                 count = follow_scan(pair, cost, step, room, order, nodes, (starts, least))
@@ -262,13 +262,6 @@ def search_minima(members, rows, shapes, scanned, costs, found):
                 if c >= count:
                     starts[c] = starts[0]
                 found.slope[series, k, c] = -1.0 if starts[c] == room else 0.0
-
-
-@inner_kernel
-def metric_of(shapes, k):
-    """Channels that count for shapelet k, and their weights."""
-    n_active = shapes.n_active[k]
-    return shapes.channels[k, :n_active], shapes.weights[k, :n_active]
 
 
 @inner_kernel
@@ -336,33 +329,35 @@ def interpolate_end(cost, last):
 
 
 # What a level-free discrepancy ignores: l^2 a^2 / S for each channel, l = int f over the window.
-# ``window`` is (whole cells, share of a cell that follows them, width of a cell), ``metric`` (channels
-# that count, their weights).
+# ``window`` is (whole cells, share of a cell that follows them, width of a cell). Channels of weight 0
+# are left out.
 
 
 @inner_kernel
-def subtract_level(values, integral, metric, window, cost):
+def subtract_level(values, integral, weight, window, cost):
     """Subtract it from the costs of the windows that begin at each point."""
-    (channels, weight), (whole, z, step) = metric, window
+    whole, z, step = window
     of_here, of_next = np.float32(step * (z - 0.5 * z * z)), np.float32(step * 0.5 * z * z)
-    for i, d in enumerate(channels):
+    for d in range(len(weight)):
+        if weight[d] == 0.0:
+            continue
         f, since, until = values[d, whole:], integral[d], integral[d, whole:]
-        factor = np.float32(weight[i] / (step * (whole + z)))
+        factor = np.float32(weight[d] / (step * (whole + z)))
         for s in range(len(cost)):
             level = until[s] - since[s] + of_here * f[s] + of_next * f[s + 1]
             cost[s] -= factor * level * level
 
 
 @inner_kernel
-def end_level(values, integral, metric, window, last):
+def end_level(values, integral, weight, window, last):
     """It for the window that ends at the last point."""
-    (channels, weight), (whole, z, step) = metric, window
+    whole, z, step = window
     before, row, total = 1.0 - z, last - whole - 1, 0.0
-    for i, d in enumerate(channels):
+    for d in range(len(weight)):
         f, g = values[d, row], values[d, row + 1]
         level = integral[d, last] - integral[d, row]
         level -= step * before * (f + 0.5 * before * (g - f))
-        total += weight[i] * level * level
+        total += weight[d] * level * level
     return np.float32(total / (step * (whole + z)))
 
 
@@ -371,15 +366,18 @@ def end_level(values, integral, metric, window, last):
 
 
 @inner_kernel
-def find_energies(paths, metric, window, out):
+def find_energies(paths, weight, window, out):
     """Write it for the windows that begin at each point."""
-    (channels, weight), (whole, z, step), (values, integral, squares) = metric, window, paths
+    values, integral, squares = paths
+    whole, z, step = window
     half, third, inverse = 0.5 * step * z, step * z / 3.0, 1.0 / (step * (whole + z))
     for s in range(len(out)):
         out[s] = 0.0
-    for i, d in enumerate(channels):
+    for d in range(len(weight)):
+        if weight[d] == 0.0:
+            continue
         f, since, until = values[d, whole:], integral[d], integral[d, whole:]
-        before, after, factor = squares[d], squares[d, whole:], weight[i]
+        before, after, factor = squares[d], squares[d, whole:], weight[d]
         for s in range(len(out)):
             p, q = f[s], f[s] + z * (f[s + 1] - f[s])
             level = until[s] - since[s] + half * (p + q)
@@ -388,15 +386,16 @@ def find_energies(paths, metric, window, out):
 
 
 @inner_kernel
-def end_energy(paths, metric, window, last):
+def end_energy(paths, weight, window, last):
     """It for the window that ends at the last point."""
-    (channels, weight), (whole, z, step), (values, integral, squares) = metric, window, paths
+    values, integral, squares = paths
+    whole, z, step = window
     row, total = last - whole, 0.0
-    for i, d in enumerate(channels):
+    for d in range(len(weight)):
         q, p = values[d, row], values[d, row] + z * (values[d, row - 1] - values[d, row])
         level = integral[d, last] - integral[d, row] + 0.5 * step * z * (p + q)
         square = squares[d, last] - squares[d, row] + step * z / 3.0 * (p * p + p * q + q * q)
-        total += weight[i] * (square - level * level / (step * (whole + z)))
+        total += weight[d] * (square - level * level / (step * (whole + z)))
     return total
 
 
@@ -451,8 +450,11 @@ def exact_square(s, n_offsets, series, k, exact, room_for):
         values, row, lattice = exact.samples.mirrored.values, row - s, exact.backwards
     pieces, share, n_channels = lattice.pieces[k], lattice.share[k], shapes.n_active[k]
     channels, projected = shapes.channels[k, :n_channels], lattice.projection[k]
-    difference, room = room_for
-    window = window_of(values.ravel(), row, pieces, channels, values.shape[1], room)
+    difference, window = room_for
+    if n_channels < values.shape[1]:
+        copy_channels(values[row : row + pieces + 1].ravel(), channels, values.shape[1], window)
+    else:
+        window = values.ravel()[row * n_channels :]
     if shapes.scale_free[k]:
         lattice_scaled_difference(
             window, projected, lattice.weights[k], pieces, share, n_channels, difference
