@@ -106,7 +106,15 @@ def pose(
     return [
         Problem(
             rows._replace(values=map_channels(A, rows.values)),
-            Shapes(*(x[part] for x in shapes))._replace(values=map_channels(A, shapelets[part])),
+            Shapes(
+                map_channels(A, shapelets[part]),
+                shapes.lengths[part],
+                shapes.weights[part],
+                shapes.level_free[part],
+                shapes.scale_free[part],
+                shapes.channels[part],
+                shapes.n_active[part],
+            ),
             part,
             A,
         )
