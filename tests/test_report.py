@@ -187,11 +187,12 @@ def test_what_shapelets_speak_for(plain, tmp_path):
         # The match of its own class is the closest of those.
         of_class = np.flatnonzero(y == model.classes_[answers[0]])
         nearest = of_class[learnt.matches.discrepancy[of_class, k].argmin()]
-        assert card["own"]["series"] == nearest
+        overall = learnt.matches.nearest[k]
+        assert (card["own"] or {"series": overall})["series"] == nearest
 
 
 def test_what_if_is_that_of_the_explanation(tmp_path):
-    model, series, y = ragged()
+    model, series, y = two_classes()
     page = report(model, tmp_path, series, y)
     explanation = model.explain(series)
     seen = set()

@@ -23,6 +23,7 @@ POINTS, FEWER = 48, 24  # of the series that it is most similar to, and of the o
 MOST_LOOPS = 12  # of an area, the largest
 REACH = 3.0  # of a heat map's colours, in standard deviations
 CLOSEST = 8  # series
+MANY_SHAPELETS = 60  # of more, less is said of each, so that the page stays small
 FEW_CLASSES, EACH_WAY = 12, 3  # of more, those that a shapelet speaks most for and against
 SLIGHT = 1e-3  # of the largest claim: as good as none
 BINS = 20
@@ -80,15 +81,20 @@ def card(
         "source": source_of(explanation.estimator, found, shapelet, channels),
         "closest": [
             match(found, shapelet, m, channels, FEWER if rank else POINTS)
-            for rank, m in enumerate(found.closest(shapelet, CLOSEST).tolist())
+            for rank, m in enumerate(found.closest(shapelet, few(found, CLOSEST)).tolist())
         ],
         "own": _in_own_class(learnt, shapelet, channels),
     }
 
 
+def few(found: ShapeletMatches, count: int) -> int:
+    """So many, or half of them if there are many shapelets."""
+    return count if found.n_shapelets <= MANY_SHAPELETS else count // 2
+
+
 def own_channels(found: ShapeletMatches, shapelet: int) -> Index:
     """Channels that a shapelet looks at, or the first; of many, those that say most. In their order."""
-    most = found.channels(shapelet, FEW_CHANNELS)
+    most = found.channels(shapelet, few(found, FEW_CHANNELS))
     return np.sort(most) if len(most) else np.array([0])
 
 
@@ -170,15 +176,15 @@ def _claim(learnt: ModelExplanation, shapelet: int) -> list[Any] | None:
 def _in_own_class(
     learnt: ModelExplanation | None, shapelet: int, channels: Index
 ) -> dict[str, Any] | None:
-    """The closest series of the class that likeness to a shapelet raises most, if there is one."""
+    """The closest series of the class that a shapelet raises most, unless it is the closest of all."""
     if learnt is None or learnt.classes is None:
         return None
     raised = learnt.classes[learnt.effect[:, shapelet].argmin()]
-    closest = learnt.matches.closest(shapelet)
-    closest = closest[learnt.labels[closest] == raised]
-    return (
-        match(learnt.matches, shapelet, int(closest[0]), channels, POINTS) if len(closest) else None
-    )
+    everyone = learnt.matches.closest(shapelet)
+    own = everyone[learnt.labels[everyone] == raised]
+    if not len(own) or own[0] == everyone[0]:
+        return None
+    return match(learnt.matches, shapelet, int(own[0]), channels, POINTS)
 
 
 def _pulls(learnt: ModelExplanation, shapelet: int) -> list[list[Any]]:

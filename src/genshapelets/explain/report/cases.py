@@ -14,7 +14,7 @@ from ..local import Explanation
 from ..matches import ShapeletMatches
 from ..measures import CARRIED
 from ..reasons import n_needed
-from .cards import FEW_CHANNELS, own_channels, window_of
+from .cards import FEW_CHANNELS, few, own_channels, window_of
 from .numbers import pack_curve, said, short
 
 MANY = 20  # shapelets shown one by one, even if it takes more to carry an answer
@@ -45,7 +45,7 @@ def case(
     answers = explanation.answers[series]
     tops = []
     for answer in _asked(answers, code):
-        order = reasons(parts[answer])
+        order = reasons(parts[answer], few(found, MANY))
         top = [[int(k), short(parts[answer, k])] for k in order]
         rest = answers[answer] - explanation.bias[answer] - sum(part for _, part in top)
         tops.append({"answer": answer, "score": short(answers[answer], SCORE), "parts": top})
@@ -71,11 +71,11 @@ def case(
     }
 
 
-def reasons(parts: Array) -> Index:
-    """The fewest shapelets that carry nine tenths of an answer, most first; of many, the first."""
+def reasons(parts: Array, most: int) -> Index:
+    """The fewest shapelets that carry nine tenths of an answer, most first; but no more than these."""
     size = np.abs(parts)
     needed = max(int(n_needed(size, CARRIED)), 1)
-    return np.argsort(-size, kind="stable")[: min(needed, MANY)]
+    return np.argsort(-size, kind="stable")[: min(needed, most)]
 
 
 def curves(
