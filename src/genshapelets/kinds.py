@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Literal, NamedTuple, Protocol
 
@@ -21,8 +20,7 @@ from .discrepancies import (
 from .paths import Array, Paths
 
 Metric = Literal["none", "diagonal", "full"]
-LOOK_AT_FEW = 0.7  # share of the shapelets that start on some of the channels
-FAINT = 0.1  # scale of the other channels: not 0, from where no gradient leads away
+TO_CHOOSE_FROM = 2  # times as many channels as a shapelet may see in the end are seen at first
 SAMPLE_RATE = 16_000.0  # of sound whose times count samples
 
 
@@ -36,6 +34,10 @@ class Settings(Protocol):
     @property
     def shared_metric(self) -> bool:
         """One metric for all shapelets, or one for each."""
+
+    @property
+    def max_channels(self) -> int | None:
+        """How many channels a shapelet sees at most, by L2 with a diagonal metric of its own."""
 
     @property
     def level_free(self) -> float:
@@ -124,21 +126,25 @@ def _l2(
         paths.n_channels, settings.metric, n_shapelets=n_metrics,
         level_free=level_free.tolist(), scale_free=scale_free.tolist(),
     )  # fmt: skip
-    if n_metrics is not None and settings.metric == "diagonal" and measure.weight is not None:
-        weight = _few_channels(n_shapelets, paths.n_channels, random)
+    most = settings.max_channels
+    if measure.weight is not None and n_metrics and most and settings.metric == "diagonal":
+        weight = _few_channels(n_shapelets, paths.n_channels, TO_CHOOSE_FROM * most, random)
         with torch.no_grad():
             measure.weight.copy_(torch.from_numpy(weight.astype(np.float32)))
     return measure
 
 
-def _few_channels(n_shapelets: int, n_channels: int, random: np.random.Generator) -> Array:
-    """First scales of the channels: most shapelets look at a random few of them."""
-    weight = np.ones((n_shapelets, n_channels))
-    for k in range(n_shapelets):
-        if random.random() < LOOK_AT_FEW:
-            few = random.integers(1, max(math.ceil(n_channels / 2), 1) + 1)
-            weight[k] = FAINT
-            weight[k, random.choice(n_channels, few, replace=False)] = 1.0
+def _few_channels(
+    n_shapelets: int, n_channels: int, most: int, random: np.random.Generator
+) -> Array:
+    """First scales of the channels: one for a random few of them, at most so many, 0 for the others.
+
+    From 0 no gradient leads away: these are the channels among which a shapelet can choose.
+    """
+    weight = np.zeros((n_shapelets, n_channels))
+    for own in weight:
+        few = random.integers(1, min(most, n_channels) + 1)
+        own[random.choice(n_channels, few, replace=False)] = 1.0
     return weight / np.sqrt((weight**2).mean(axis=1, keepdims=True))
 
 

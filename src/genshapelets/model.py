@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -98,6 +101,12 @@ class ShapeletModel(nn.Module):
         matches = self.transform(paths)
         return self.apply_head(matches.discrepancy, keep), matches
 
+    @torch.no_grad()
+    def discrepancies(self, paths: Paths, size: int = 512) -> Tensor:
+        """Discrepancies of paths, (series, shapelets), ``size`` paths at a time; no gradients."""
+        starts = range(0, len(paths), size)
+        return torch.cat([self.transform(paths[n : n + size]).discrepancy for n in starts])
+
     def apply_head(self, discrepancy: Tensor, keep: Tensor | None = None) -> Tensor:
         """Outputs of the head for discrepancies (series, shapelets); ``keep`` as in `forward`."""
         features = (self.features(discrepancy) - self.feature_mean) / self.feature_scale
@@ -116,9 +125,38 @@ class ShapeletModel(nn.Module):
         return self.head(features.to(self.feature_mean)).double()
 
     @torch.no_grad()
+    def chosen(self, shapelets: Sequence[int]) -> ShapeletModel:
+        """The model of some of the shapelets, with their weights in the head, which must be linear."""
+        old = self.transform
+        transform = GeneralisedShapeletTransform(
+            old.shapelets.chosen(shapelets),
+            old.discrepancy.chosen(shapelets),
+            search=old.search,
+            backend=old.backend,
+            minimum=copy.deepcopy(old.minimum),
+            fill=old.fill,
+        )
+        head: Any = copy.deepcopy(self.head)
+        head.in_features = len(shapelets)
+        head.weight = nn.Parameter(head.weight.detach()[:, list(shapelets)])
+        twin = ShapeletModel(
+            transform,
+            head,
+            self.centre.cpu().numpy(),
+            self.scale.cpu().numpy(),
+            epsilon=self.epsilon,
+            per_length=self.per_length,
+            interpolation=self.interpolation,
+            log=self.log,
+        )
+        twin.feature_mean.copy_(self.feature_mean[list(shapelets)])
+        twin.feature_scale.copy_(self.feature_scale[list(shapelets)])
+        return twin.to(self.feature_mean.device)
+
+    @torch.no_grad()
     def standardise_features(self, paths: Paths) -> None:
         """Set m and d to the mean and deviation of the features of these paths."""
-        features = self.features(self.transform(paths).discrepancy).double()
+        features = self.features(self.discrepancies(paths)).double()
         deviation = features.std(dim=0, correction=0)
         self.feature_mean.copy_(features.mean(dim=0))
         self.feature_scale.copy_(torch.where(deviation > 1e-3, deviation, 1.0))

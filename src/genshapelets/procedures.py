@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from .cepstrum import MelFrequencyCepstrum
-from .discrepancies import ClassicalDiscrepancy, Discrepancy, MixedDiscrepancy
+from .discrepancies import ClassicalDiscrepancy, Discrepancy, L2Discrepancy, MixedDiscrepancy
+from .elimination import eliminate
 from .initial import kmeans_windows, random_windows
 from .kinds import Metric, kinds_of, make_discrepancy
 from .minimum import MINIMA, Minimum
@@ -23,6 +24,7 @@ from .paths import Array, Paths
 from .search import has_fast_search
 from .selection import choose_shapelets, draw_candidates
 from .shapelets import FAMILIES, ShapeletFamily
+from .sizes import Stage, sizes_between
 from .training import OneCycle, Plan, Plateau
 from .transform import GeneralisedShapeletTransform
 
@@ -36,7 +38,8 @@ class Procedure:
 
     Attributes
     ----------
-    n_shapelets : int
+    n_shapelets : int or None
+        At the end of training; None: chosen by the loss of series held out.
     n_knots : int or None
         None: as many as there are samples in the longest allowed length, at least 7.
     initial_length : (low, high)
@@ -59,6 +62,16 @@ class Procedure:
     plan : Plan
     min_steps : int
         Epochs are added until training takes this number of steps.
+    first : int
+        How many shapelets training starts with, if that is more than it ends with.
+    candidates : int
+        For each of these, so many random windows, of which a linear model chooses.
+    later : Plan, optional
+        How models are trained that were cut from a larger one; None: none are.
+    max_epochs : int or None
+        Epochs of all models together, if a user has said so.
+    max_channels : int or None
+        How many channels a shapelet sees at most, where each has a diagonal metric of its own.
     validation : float
         Share of the series held out to stop by; 0: none.
     smoothing : float
@@ -77,7 +90,7 @@ class Procedure:
         One of `MINIMA`, or one to be copied.
     """
 
-    n_shapelets: int
+    n_shapelets: int | None
     n_knots: int | None
     initial_length: tuple[float, float]
     max_length: float
@@ -99,25 +112,60 @@ class Procedure:
     search: str = "auto"
     log: bool = True
     minimum: str | Minimum = "min"
+    first: int = 0
+    candidates: int = 1
+    later: Plan | None = None
+    max_epochs: int | None = None
+    max_channels: int | None = None
 
-    def adapted(self, choices: dict[str, Any], n_series: int) -> Procedure:
-        """Take a user's choices, where they are not None, and fit the plan to the number of series."""
-        plan = self.plan
-        n_batches = math.ceil(n_series / (choices.get("batch_size") or plan.batch_size))
-        plan = replace(plan, max_epochs=max(plan.max_epochs, math.ceil(self.min_steps / n_batches)))
-        of_plan = {"max_epochs", "batch_size", "gamma", "own_class", "learn"}
+    def adapted(self, choices: dict[str, Any]) -> Procedure:
+        """Take a user's choices, where they are not None."""
         chosen = {name: value for name, value in choices.items() if value is not None}
         kinds = kinds_of(chosen.get("discrepancy", self.discrepancy))
         if "n_knots" not in chosen and any(kind.needs_samples for kind in kinds):
             chosen["n_knots"] = None
-        rate = chosen.pop("learning_rate", None)
-        if rate is not None:
-            plan = replace(plan, schedule=replace(plan.schedule, rate=rate))
-        plan = replace(plan, **{name: chosen.pop(name) for name in of_plan & chosen.keys()})
+        of_plan = {"batch_size", "gamma", "own_class", "learn"} & chosen.keys()
+        for_plan = {name: chosen.pop(name) for name in of_plan}
+        faster = chosen.pop("learning_rate", self.plan.schedule.rate) / self.plan.schedule.rate
         length = chosen.pop("initial_length", None)
         if length is not None:
             chosen |= self._lengths(length)
-        return replace(self, plan=plan, **chosen)
+        plan, later = (
+            plan and replace(plan, schedule=plan.schedule.faster(faster), **for_plan)
+            for plan in (self.plan, self.later)
+        )
+        assert plan is not None
+        return replace(self, plan=plan, later=later, **chosen)
+
+    def stages(self, n_series: int, fewest: int | None) -> list[Stage]:
+        """From many shapelets to few, how each number of them is trained.
+
+        The path ends at the number that was asked for, or else at ``fewest``. None: shapelets cannot be
+        dropped, because the head is not linear or the discrepancy is made for just so many, and there
+        is one stage.
+        """
+        n_batches = math.ceil(n_series / self.plan.batch_size)
+        few = self.n_shapelets or fewest or self.first
+        plans = {few: self.plan}
+        if self.later is not None and fewest:
+            wider = WIDER if _all_l2(self.discrepancy) else SLOW_WIDER
+            many = min(self.first, wider * self.n_shapelets) if self.n_shapelets else self.first
+            sizes = sizes_between(max(many, few), few)
+            plans = dict.fromkeys(sizes, self.later) | {sizes[0]: self.plan}
+        epochs = []
+        for size, plan in plans.items():
+            steps = self.min_steps if plan is self.plan else min(LATER_STEPS, LATER_BUDGET / size)
+            epochs.append(max(plan.max_epochs, math.ceil(steps / n_batches)))
+        stages = [Stage(*each) for each in plans.items()]
+        if self.max_epochs is not None:
+            shown = np.linspace(len(stages) - 1, 0, min(self.max_epochs, len(stages)))
+            places = sorted(shown.round().astype(int).tolist())
+            stages = [stages[place] for place in places]
+            epochs = _shared([epochs[place] for place in places], self.max_epochs)
+        return [
+            Stage(size, replace(plan, max_epochs=count))
+            for (size, plan), count in zip(stages, epochs, strict=True)
+        ]
 
     def _lengths(self, length: float | tuple[float, float]) -> dict[str, Any]:
         """Range of initial lengths and bound from what the user gave: one fraction or two."""
@@ -143,6 +191,7 @@ def build(
     Parameters
     ----------
     procedure : Procedure
+        Of which `n_shapelets` is the number to start with.
     paths : Paths
         Standardised training series.
     target : (series,) array, optional
@@ -154,6 +203,43 @@ def build(
     n_outputs : int
     random : numpy.random.Generator
     """
+    if target is None or head is not None or not _can_choose(procedure):
+        return _drawn(procedure, paths, target, moments, head, n_outputs, random)
+    n_shapelets = procedure.n_shapelets or procedure.first
+    many = replace(procedure, n_shapelets=procedure.candidates * n_shapelets)
+    model = _drawn(many, paths, target, moments, head, n_outputs, random)
+    seen = np.unique(np.linspace(0, len(paths) - 1, SEEN).round().astype(np.int64))
+    features = model.features(model.discrepancies(paths[seen])).detach().double().cpu().numpy()
+    outputs = target[seen].astype(np.float64)[:, None]
+    if target.dtype.kind == "i":
+        outputs = np.eye(int(target.max()) + 1)[target[seen]]
+    return model.chosen(eliminate(features, outputs, n_shapelets).tolist())
+
+
+def _can_choose(procedure: Procedure) -> bool:
+    """Whether first shapelets are chosen from many windows: those of L2, whose search is fast."""
+    return (
+        procedure.candidates > 1
+        and procedure.initial == "windows"
+        and not isinstance(procedure.discrepancy, Discrepancy)
+        and _all_l2(procedure.discrepancy)
+    )
+
+
+def _all_l2(discrepancy: str | dict[str, float] | Discrepancy) -> bool:
+    return all(kind.of is L2Discrepancy for kind in kinds_of(discrepancy))
+
+
+def _drawn(
+    procedure: Procedure,
+    paths: Paths,
+    target: NDArray[Any] | None,
+    moments: tuple[Array, Array],
+    head: nn.Module | None,
+    n_outputs: int,
+    random: np.random.Generator,
+) -> ShapeletModel:
+    """A model whose shapelets start as the procedure says."""
     counts_samples = any(kind.of.counts_samples for kind in kinds_of(procedure.discrepancy))
     longest_span = float(paths.spans.max())
     gap = longest_span / max(int(paths.lengths.max()) - 1, 1)
@@ -166,7 +252,7 @@ def build(
         n_knots = max(2, min(round(high / gap) + 1, int(paths.lengths.max())))
     # A window of less than two gaps would hold hardly an observation.
     low = min(max(low, 2 * gap), high)
-    n_shapelets = procedure.n_shapelets
+    n_shapelets = procedure.n_shapelets or procedure.first
     if procedure.initial == "search":
         tried = np.geomspace(low, high, N_LENGTHS)
         if counts_samples:  # the very samples
@@ -213,6 +299,13 @@ def build(
     return model
 
 
+def _shared(counts: list[int], total: int) -> list[int]:
+    """Share out a total in proportion to counts, at least 1 to each."""
+    spare = total - len(counts)
+    shares = [1 + spare * count // sum(counts) for count in counts]
+    return [shares[0] + total - sum(shares), *shares[1:]]
+
+
 def _searched(
     procedure: Procedure,
     paths: Paths,
@@ -230,7 +323,7 @@ def _searched(
             'initial="search" chooses shapelets by how well they separate targets, and there are '
             'none. Give y, or use initial="windows" or "kmeans".'
         )
-    n_shapelets = procedure.n_shapelets
+    n_shapelets = procedure.n_shapelets or procedure.first
     some = _measure(procedure, paths, n_shapelets, random)
     some.check(n_shapelets, paths.n_channels)
     if isinstance(some, MixedDiscrepancy):  # each part chooses as many as it measures
@@ -266,6 +359,11 @@ def _searched(
     )
 
 
+WIDER = 10  # times as many shapelets as are asked for are trained at first, at most
+SLOW_WIDER = 2  # the same, by another discrepancy than L2
+LATER_STEPS = 300  # of a model that was cut from a larger one, at most
+LATER_BUDGET = 8000  # such steps times shapelets
+SEEN = 2000  # series that choose the first shapelets
 N_LENGTHS = 8  # of the windows that a search chooses from
 CANDIDATES = 20  # windows for each shapelet
 SLOW_CANDIDATES = 3  # the same, where no fast search is known
@@ -298,7 +396,7 @@ def _single(array: Array) -> Tensor:
 
 PROCEDURES = {
     "default": Procedure(
-        n_shapelets=200,
+        n_shapelets=None,
         n_knots=24,
         initial_length=(0.05, 0.8),
         max_length=1.0,
@@ -311,13 +409,27 @@ PROCEDURES = {
         standardise_features=True,
         plan=Plan(
             OneCycle(0.02),
-            max_epochs=60,
+            max_epochs=15,
             batch_size=256,
             gamma=1e-4,
             own_class=True,
             dropout=0.5,
+            near=True,
         ),
-        min_steps=300,
+        later=Plan(
+            OneCycle(0.01, rising=0.1),
+            max_epochs=3,
+            batch_size=256,
+            gamma=1e-4,
+            own_class=True,
+            dropout=0.15,
+            sparsity=0.01,
+            near=True,
+        ),
+        first=200,
+        candidates=3,
+        max_channels=3,
+        min_steps=250,
         validation=0.0,
         smoothing=0.05,
     ),

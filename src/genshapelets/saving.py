@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 FORMAT = "genshapelets"
-VERSION = 3
+VERSION = 4
 
 
 def write_file(

@@ -7,7 +7,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,7 +19,6 @@ from .model import ShapeletModel
 from .objective import interpretable_regularisation
 from .owners import Owners
 from .paths import Index, Paths
-from .progress import Progress
 from .saving import check_saving, read_file, write_file
 from .search import prepare_paths
 
@@ -30,6 +29,10 @@ class OneCycle:
 
     rate: float
     rising: float = 0.25
+
+    def faster(self, times: float) -> OneCycle:
+        """The same with a higher rate."""
+        return replace(self, rate=self.rate * times)
 
     def rate_at(self, share: float, lowered: int) -> float:  # noqa: ARG002
         """Rate when this share of all steps has been taken."""
@@ -55,6 +58,10 @@ class Plateau:
     floor: float = 1e-3
     patience: int = 20
     stop_after: int = 60
+
+    def faster(self, times: float) -> Plateau:
+        """The same with a higher rate."""
+        return replace(self, rate=self.rate * times)
 
     def rate_at(self, share: float, lowered: int) -> float:  # noqa: ARG002
         """Rate after it was lowered ``lowered`` times."""
@@ -91,6 +98,11 @@ class Plan:
         by the number of training series.
     learn : "all" or "head"
         "head": shapelets, lengths and metric stay as they start.
+    sparsity : float
+        Penalty of the head's weights when it is solved for once more at the end; 0: it is not. See
+        `genshapelets.refit`.
+    near : bool
+        Whether at the end shapelets that have gone too far from training windows are moved back.
     """
 
     schedule: OneCycle | Plateau
@@ -103,6 +115,8 @@ class Plan:
     length_rate: float = 1.0
     ridge: float = 0.0
     learn: Literal["all", "head"] = "all"
+    sparsity: float = 0.0
+    near: bool = False
 
 
 @dataclass(frozen=True)
@@ -179,7 +193,7 @@ class Trainer:
         if plan.learn == "head":
             model.transform.requires_grad_(False)
             every = [paths, *([held_out[0]] if held_out else [])]
-            self.known = torch.cat([self._discrepancies(some) for some in every])
+            self.known = torch.cat([model.discrepancies(some) for some in every])
         self.optimiser = torch.optim.Adam(
             [
                 {"params": [*shapelets.of_values(), *model.head.parameters()], "ratio": 1.0},
@@ -198,42 +212,28 @@ class Trainer:
         """A list for each figure, one number an epoch."""
         return self.state.history
 
-    def run(self, checkpoint: Checkpoint | None = None, verbose: bool = False) -> None:
-        """Train to the end, from the checkpoint's state if it holds one.
+    def run(self, after_epoch: Callable[[Trainer], None] = lambda _: None) -> bool:
+        """Train to the end; return whether it was reached.
 
         Ctrl-C ends the training, not the program: the model is left at the best it has been.
         """
-        if checkpoint is not None:
-            checkpoint.restore(self)
-        progress = Progress(self.plan.max_epochs, verbose)
         self.model.train()
         try:
             while self.state.epoch < self.plan.max_epochs and not self.state.stopped:
                 self._epoch()
-                figures = {name: values[-1] for name, values in self.history.items()}
-                progress.update(self.state.epoch, figures)
-                if checkpoint is not None:
-                    checkpoint.keep(self)
+                after_epoch(self)
         except KeyboardInterrupt:
             self.model.load_state_dict(self.best)
             self._settle_owners()
-            warnings.warn(
-                f"training was interrupted after {self.state.epoch} of {self.plan.max_epochs} epochs; "
-                "the model is the best one so far.",
-                stacklevel=2,
-            )
-            return
-        finally:
-            progress.close()
+            return False
         if not all(torch.isfinite(value).all() for value in self.model.parameters()):
             raise ValueError(
                 "training has diverged in its last step. Lower learning_rate or gamma."
             )
-        if checkpoint is not None:
-            checkpoint.keep(self, finished=True)
         if self.held_out is not None:
             self.model.load_state_dict(self.best)
         self._settle_owners()
+        return True
 
     def _epoch(self) -> None:
         state, plan = self.state, self.plan
@@ -310,17 +310,9 @@ class Trainer:
             return
         owners = Owners(self.owners.weight)
         for paths, task in [(self.paths, self.task), *filter(None, [self.held_out])]:
-            for first in range(0, len(paths), self.plan.batch_size):
-                batch = slice(first, first + self.plan.batch_size)
-                owners.see(self.model.transform(paths[batch]).discrepancy, task.target[batch])
+            owners.see(self.model.discrepancies(paths), task.target)
         owners.settle()
         owners.constrain()
-
-    @torch.no_grad()
-    def _discrepancies(self, paths: Paths) -> Tensor:
-        size = self.plan.batch_size
-        batches = (paths[first : first + size] for first in range(0, len(paths), size))
-        return torch.cat([self.model.transform(batch).discrepancy for batch in batches])
 
     def _keep(self, n_series: int) -> Tensor | None:
         dropout = self.plan.dropout
@@ -363,6 +355,9 @@ class Trainer:
 class Checkpoint:
     """A file from which a killed training goes on as if nothing had happened.
 
+    A training has one stage or several; the file holds the models of those that are over and the state
+    of the one that is not.
+
     Parameters
     ----------
     path : path
@@ -377,19 +372,17 @@ class Checkpoint:
     ) -> None:
         check_saving(path)
         self.path = Path(path)
-        self.fingerprint = fingerprint
         self.interval = interval
         self.kept = time.monotonic()
-        self.contents: dict[str, Any] | None = None
+        self.contents: dict[str, Any] = {"fingerprint": fingerprint, "over": {}}
         self.tensors: dict[str, Tensor] = {}
         if self.path.exists():
             self.contents, self.tensors = read_file(self.path, "checkpoint")
-            self._check()
+            self._check(fingerprint)
 
-    def _check(self) -> None:
-        assert self.contents is not None
+    def _check(self, fingerprint: dict[str, Any]) -> None:
         found = self.contents["fingerprint"]
-        for name, value in self.fingerprint.items():
+        for name, value in fingerprint.items():
             if found.get(name) != value:
                 raise ValueError(
                     f"the checkpoint {self.path} belongs to another fit: its {name} differs (there "
@@ -398,36 +391,39 @@ class Checkpoint:
 
     def settle_seed(self, seed: int) -> int:
         """Seed of this training: the file's if there is one, else the given one."""
-        self.seed = seed if self.contents is None else int(self.contents["seed"])
-        return self.seed
+        return int(self.contents.setdefault("seed", seed))
 
-    def restore(self, trainer: Trainer) -> None:
-        """Put a trainer where the file left off."""
-        if self.contents is None:
+    def over(self, stage: str) -> tuple[dict[str, Tensor], dict[str, list[float]]] | None:
+        """Tensors and history of a stage, if it is over."""
+        history = self.contents["over"].get(stage)
+        return None if history is None else (self._part(f"over/{stage}"), history)
+
+    def restore(self, trainer: Trainer, stage: str) -> None:
+        """Put a trainer where the file left off, if that was in this stage."""
+        if self.contents.get("stage") != stage:
             return
         trainer.state = _State(**self.contents["state"])
-        parts: dict[str, dict[str, Tensor]] = {}
-        for name, tensor in self.tensors.items():
-            part, _, rest = name.partition("/")
-            parts.setdefault(part, {})[rest] = tensor
-        trainer.model.load_state_dict(parts["model"])
-        trainer.best = parts["best"]
+        trainer.model.load_state_dict(self._part("model"))
+        trainer.best = self._part("best")
         if trainer.owners is not None:
-            trainer.owners.owner = parts["owners"]["owner"]
-        trainer.generator.set_state(parts["random"]["state"])
+            trainer.owners.owner = self.tensors["owners/owner"]
+        trainer.generator.set_state(self.tensors["random/state"])
         trainer.optimiser.load_state_dict(
             {
-                "state": _nested(parts.get("optimiser", {})),
+                "state": _nested(self._part("optimiser")),
                 "param_groups": trainer.optimiser.state_dict()["param_groups"],
             }
         )
 
-    def keep(self, trainer: Trainer, finished: bool = False) -> None:
-        """Write the state if the interval has passed, or at the end.
+    def _part(self, name: str) -> dict[str, Tensor]:
+        head = f"{name}/"
+        return {
+            key.removeprefix(head): x for key, x in self.tensors.items() if key.startswith(head)
+        }
 
-        If that fails, as on a full disk, training goes on: an older file is still there.
-        """
-        if not finished and time.monotonic() - self.kept < self.interval:
+    def keep(self, trainer: Trainer, stage: str) -> None:
+        """Write the state of a stage, if the interval has passed."""
+        if not self._is_time():
             return
         tensors = {"random/state": trainer.generator.get_state()}
         tensors |= {f"model/{name}": value for name, value in trainer.model.state_dict().items()}
@@ -436,17 +432,33 @@ class Checkpoint:
             tensors["owners/owner"] = trainer.owners.owner
         for index, slots in trainer.optimiser.state_dict()["state"].items():
             tensors |= {f"optimiser/{index}/{name}": value for name, value in slots.items()}
-        contents = {
-            "fingerprint": self.fingerprint,
-            "seed": self.seed,
-            "state": vars(trainer.state),
-        }
+        self._take(tensors, {"stage": stage, "state": vars(trainer.state)})
+        self.write()
+
+    def end(self, stage: str, tensors: dict[str, Tensor], history: dict[str, list[float]]) -> None:
+        """Keep what a stage has come to; write it, if the interval has passed."""
+        self.contents["over"][stage] = history
+        tensors = {name: tensor.detach().clone() for name, tensor in tensors.items()}
+        self._take({f"over/{stage}/{name}": x for name, x in tensors.items()}, {"stage": None})
+        if self._is_time():
+            self.write()
+
+    def _is_time(self) -> bool:
+        return time.monotonic() - self.kept >= self.interval
+
+    def _take(self, tensors: dict[str, Tensor], contents: dict[str, Any]) -> None:
+        """Replace all but what is over."""
+        self.contents |= contents
+        over = {name: x for name, x in self.tensors.items() if name.startswith("over/")}
+        self.tensors = over | tensors
+
+    def write(self) -> None:
+        """Write the file. If that fails, as on a full disk, training goes on with the older one."""
         try:
-            write_file(self.path, "checkpoint", contents, tensors)
+            write_file(self.path, "checkpoint", self.contents, self.tensors)
         except OSError as error:
             warnings.warn(
-                f"the checkpoint {self.path} could not be written after {trainer.state.epoch} epochs "
-                f"({error}). Training goes on.",
+                f"the checkpoint {self.path} could not be written ({error}). Training goes on.",
                 stacklevel=2,
             )
         self.kept = time.monotonic()

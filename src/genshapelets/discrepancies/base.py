@@ -105,6 +105,12 @@ class Discrepancy(Described, nn.Module, ABC):
                 setattr(twin, name, nn.Parameter(parameter.detach()[list(shapelets)]))
         return twin
 
+    def narrow(self, n_channels: int) -> None:
+        """Leave to each shapelet so many channels, those that count most; the others count nothing.
+
+        By default nothing changes: not every discrepancy can leave out channels.
+        """
+
     def channel_weights(self, n_channels: int) -> Tensor:
         """How much each channel counts, (1 or shapelets, channels), on any scale. By default equally."""
         return torch.ones(1, n_channels)

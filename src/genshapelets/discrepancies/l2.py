@@ -154,6 +154,13 @@ class L2Discrepancy(Discrepancy):
             return torch.eye(self.n_channels, device=self.level_free.device)[None]
         return self.weight if self.metric == "full" else torch.diag_embed(self.weight)
 
+    @torch.no_grad()
+    def narrow(self, n_channels: int) -> None:
+        """Leave to each shapelet that has a diagonal of its own the channels of its largest weights."""
+        if self.metric == "diagonal" and self.weight is not None and self.n_shapelets is not None:
+            small = self.weight.abs().argsort(dim=1, descending=True, stable=True)[:, n_channels:]
+            self.weight.scatter_(1, small, 0.0)
+
     def channel_weights(self, n_channels: int) -> Tensor:  # noqa: ARG002
         """Lengths of the columns of A, (1 or shapelets, channels)."""
         return torch.linalg.vector_norm(self.matrix(), dim=1)

@@ -93,6 +93,11 @@ class MixedDiscrepancy(Discrepancy):
             counts.append(len(run))
         return MixedDiscrepancy(parts, counts)
 
+    def narrow(self, n_channels: int) -> None:
+        """Let each part leave out channels, if it can."""
+        for part, _ in self.shares():
+            part.narrow(n_channels)
+
     def channel_weights(self, n_channels: int) -> Tensor:
         """How much each channel counts, (shapelets, channels); each part on its own scale."""
         return self._each(lambda part, n: part.channel_weights(n_channels).expand(n, -1))

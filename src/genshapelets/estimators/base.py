@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import os
@@ -19,24 +20,24 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor, nn
 
 from ..discrepancies import Discrepancy
-from ..interpolation import Interpolation, make_interpolation
+from ..interpolation import Interpolation
 from ..kernels import threads, threads_allowed
 from ..minimum import Minimum
-from ..model import ShapeletModel, observed_moments, standardise
-from ..paths import interpolate, observed
+from ..model import ShapeletModel
+from ..paths import observed
 from ..preprocessing import Preprocessing
-from ..procedures import PREPROCESSING, PROCEDURES, Procedure, build
+from ..procedures import PREPROCESSING, PROCEDURES, Procedure
 from ..series import OneSeries, RaggedSeries
 from ..shapelets import ShapeletFamily
-from ..training import Checkpoint, Trainer
+from ..training import Checkpoint
 from ..transform import Matches
+from .fitting import Fitter
 from .goals import Goal, checked_weight, one_per_series
 from .parameters import check_parameters, check_used
 from .plain import plain
 from .reading import Readable
 
 CHUNK = 4096  # series that are predicted at a time
-TYPICAL = 1000  # training series that say how well a shapelet usually fits
 
 # Parameters on which the result of a fit does not depend.
 IDLE = {"checkpoint", "checkpoint_interval", "n_jobs", "verbose", "random_state", "short_series"}
@@ -48,7 +49,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        n_shapelets: int | None = None,
+        n_shapelets: int | Literal["auto"] | None = "auto",
         n_knots: int | None = None,
         initial_length: float | tuple[float, float] | None = None,
         initial: Literal["windows", "kmeans", "search"] | None = None,
@@ -56,6 +57,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         discrepancy: str | dict[str, float] | Discrepancy | None = None,
         metric: Literal["none", "diagonal", "full"] = "diagonal",
         shared_metric: bool | None = None,
+        max_channels: int | None = None,
         level_free: float | None = None,
         scale_free: float | None = None,
         shapelets: str | Callable[..., ShapeletFamily] = "knots",
@@ -85,6 +87,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         self.discrepancy = discrepancy
         self.metric = metric
         self.shared_metric = shared_metric
+        self.max_channels = max_channels
         self.level_free = level_free
         self.scale_free = scale_free
         self.shapelets = shapelets
@@ -155,14 +158,21 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         discrepancy, dtype = self._discrepancy(X)
         return _numpy(discrepancy).astype(dtype)
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike, *, sources: bool = False) -> None:
         """Write the fitted model to a file that `genshapelets.load` reads. It holds no pickle.
 
         A ``random_state`` that is not an int, ``checkpoint`` and ``device`` are not kept.
+
+        Parameters
+        ----------
+        path : path
+        sources : bool
+            Whether to keep `sources_`, the pieces of training series that shapelets stand for. They
+            are data: think of whose they are.
         """
         from .files import save
 
-        save(self, path)
+        save(self, path, sources=sources)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
@@ -205,7 +215,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
                 "every series has a single time (n_features = 1), and a point has no shape. Give at "
                 "least one series of two times."
             )
-        procedure = PROCEDURES[self.procedure].adapted(self._choices(), len(series))
+        procedure = PROCEDURES[self.procedure].adapted(self._choices())
         checkpoint = None
         if self.checkpoint is not None and goal is not None:
             fingerprint = self._fingerprint(series, goal, procedure)
@@ -216,62 +226,54 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         with self._threads(), torch.random.fork_rng(devices=[]):
             # For a head that draws its first weights only when it sees features.
             torch.default_generator.manual_seed(seed)
-            model, trainer = self._trained(series, goal, procedure, seed, checkpoint)
-            model.requires_grad_(False).eval()
-            self.typical_features_, self.feature_spread_ = _usual_features(model, series)
-        self.model_ = model
-        self.history_ = {} if trainer is None else trainer.history
-        self.n_iter_ = 0 if trainer is None else trainer.state.epoch
+            fitter = Fitter(procedure, self.interpolation, self.head, seed, self.device)
+            fit = fitter.fit(series, goal, checkpoint, verbose=bool(self.verbose))
+        self.path_ = fit.path
+        self.history_ = fit.history
+        self.n_iter_ = len(fit.history.get("loss", []))
         self.n_channels_in_ = series.n_channels
         self.channel_names_ = series.channel_names
         self.has_datetimes_ = series.time_origin is not None
         self.shortest_span_ = float(series.spans.min())
+        self.fitted_ = fit.fitted
+        self._take(fit.chosen)
 
-    def _trained(
-        self,
-        series: RaggedSeries,
-        goal: Goal | None,
-        procedure: Procedure,
-        seed: int,
-        checkpoint: Checkpoint | None,
-    ) -> tuple[ShapeletModel, Trainer | None]:
-        random = np.random.default_rng(seed)
-        training, held_out = np.arange(len(series)), None
-        if goal is not None and procedure.validation and len(series) > 2:
-            training, held_out = goal.split(procedure.validation, random)
-        centre, scale = observed_moments(series[training])
-        standard = standardise(series, centre, scale)
-        interpolation = make_interpolation(self.interpolation).fit(standard[training])
-        paths = interpolate(interpolation(standard))
-        own = paths[training] if held_out is not None else paths
-        model = build(
-            procedure, own, None if goal is None else goal.target[training],
-            (centre, scale), self.head, 1 if goal is None else goal.n_outputs, random,
-        ).to(self.device)  # fmt: skip
-        model.interpolation = interpolation
-        lengths = _numpy(model.transform.shapelets.lengths).astype(np.float64)
-        self.initial_lengths_ = _in_user_time(lengths, series.time_origin is not None)
-        if goal is None:
-            return model, None
-        model.check_head(goal.n_outputs)
-        trainer = Trainer(
-            model,
-            own,
-            goal.task(training, procedure.smoothing, self.device),
-            procedure.plan,
-            torch.Generator().manual_seed(seed),
-            None
-            if held_out is None
-            else (paths[held_out], goal.task(held_out, procedure.smoothing, self.device)),
-        )
-        trainer.run(checkpoint, verbose=bool(self.verbose))
-        return model, trainer
+    def _take(self, n_shapelets: int) -> None:
+        """Be the model of this size."""
+        fitted = self.fitted_[n_shapelets]
+        self.model_ = fitted.model
+        self.sources_ = fitted.sources
+        if fitted.initial_lengths is not None:  # which files of before did not keep
+            self.initial_lengths_ = _in_user_time(fitted.initial_lengths, self.has_datetimes_)
+        for name in ("typical_features", "feature_spread"):
+            if getattr(fitted, name) is not None:
+                setattr(self, f"{name}_", getattr(fitted, name))
+
+    def pruned(self, n_shapelets: int) -> Any:
+        """The same estimator with fewer shapelets, or more: any size of ``path_.n_shapelets``.
+
+        Each size was trained when the estimator was fitted, so this takes no time.
+        """
+        self._fitted()
+        sizes = sorted(self.fitted_)
+        if n_shapelets not in sizes:
+            raise ValueError(
+                f"there is no model of {n_shapelets!r} shapelets: training went through "
+                f"{', '.join(map(str, sizes))}. Fit with n_shapelets={n_shapelets!r}, or take one of "
+                "these."
+            )
+        twin = copy.copy(self)
+        if twin.path_ is not None:
+            rule = f"pruned({n_shapelets}) was asked for"
+            twin.path_ = replace(twin.path_, chosen=n_shapelets, rule=rule)
+        twin._take(n_shapelets)
+        return twin
 
     def _choices(self) -> dict[str, Any]:
         """What the user decides, for `Procedure.adapted`."""
         length = self.initial_length
         return {
-            "n_shapelets": self.n_shapelets,
+            "n_shapelets": None if self.n_shapelets == "auto" else self.n_shapelets,
             "n_knots": self.n_knots,
             "initial_length": tuple(length) if isinstance(length, list) else length,
             "initial": self.initial,
@@ -279,6 +281,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
             "level_free": self.level_free,
             "scale_free": self.scale_free,
             "shared_metric": self.shared_metric,
+            "max_channels": self.max_channels,
             "gamma": self.gamma,
             "max_epochs": self.max_epochs,
             "batch_size": self.batch_size,
@@ -440,16 +443,6 @@ def _digest(module: nn.Module) -> str:
     for name, tensor in module.state_dict().items():
         digest.update(f"{name} {tuple(tensor.shape)}".encode() + _numpy(tensor).tobytes())
     return digest.hexdigest()
-
-
-def _usual_features(
-    model: ShapeletModel, series: RaggedSeries
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean and deviation of the features of the series, or of evenly many of them if there are many."""
-    chosen = np.unique(np.linspace(0, len(series) - 1, TYPICAL).round().astype(np.int64))
-    discrepancy = model.transform(model.paths(series[chosen])).discrepancy
-    features = _numpy(model.features(discrepancy.double()))
-    return features.mean(axis=0), features.std(axis=0)
 
 
 def _in_user_time(lengths: NDArray[np.float64], as_durations: bool) -> NDArray[Any]:

@@ -31,8 +31,13 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
 
     Parameters
     ----------
-    n_shapelets : int, optional
-        None and likewise below: the procedure's choice.
+    n_shapelets : int or "auto"
+        How many shapelets the model has in the end. By default training starts with 100, chosen from
+        1,000 windows of the series, drops those that matter least again and again, and trains on after
+        each cut. "auto" (None means the same): it goes on to a handful and keeps the fewest
+        whose loss on series held out is within one standard error of the least; see `path_` and
+        `pruned`. Not for a head of your own: it starts and ends with 100, or the given number.
+        Other procedures train as many as they end with, "auto" being 30.
     n_knots : int, optional
         Points that each shapelet is drawn through.
     initial_length : fraction or (low, high), optional
@@ -59,6 +64,10 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         matrix.
     shared_metric : bool, optional
         One such metric for all shapelets, or one for each.
+    max_channels : int, optional
+        How many channels a shapelet sees at most, where each has a diagonal metric of its own by "l2".
+        It starts on so many or fewer, drawn at random; all others have weight 0 and cost nothing.
+        None and likewise below: the procedure's choice, 3 by default.
     level_free : number from 0 to 1, optional
         Share of the shapelets that, by "l2", ignore the level of a window and see only its shape.
     scale_free : number from 0 to 1, optional
@@ -99,7 +108,10 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         and Lyons (2020). "learning_shapelets" is after Grabocka et al. (2014), for regularly sampled
         series: mean squares over samples, a soft minimum over all offsets, a linear head on these
         without logarithms. All shapelets have one length, where the paper of 2014 has a few.
-    max_epochs, batch_size : int, optional
+    max_epochs : int, optional
+        Passes through the series, those after each cut included (not those by which the number of
+        shapelets is chosen).
+    batch_size : int, optional
     learning_rate : float, optional
     head : torch.nn.Module, optional
         Takes (series, shapelets) features to (series, classes) outputs, (series, 1) for two classes.
@@ -142,6 +154,14 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         Epochs trained.
     model_ : ShapeletModel
         The torch module.
+    path_ : SizePath or None
+        The sizes that training went through, how good each was on series held out, and which one was
+        chosen and why. None if no shapelets were dropped.
+    fitted_ : dict
+        The models of these sizes.
+    sources_ : Sources or None
+        The window of the training series that is most like each shapelet: whose it is, when it starts,
+        its values. None for a model from a file that was saved without.
 
     Examples
     --------
@@ -159,7 +179,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
     def __init__(
         self,
         *,
-        n_shapelets: int | None = None,
+        n_shapelets: int | Literal["auto"] | None = "auto",
         n_knots: int | None = None,
         initial_length: float | tuple[float, float] | None = None,
         initial: Literal["windows", "kmeans", "search"] | None = None,
@@ -167,6 +187,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         discrepancy: str | dict[str, float] | Discrepancy | None = None,
         metric: Literal["none", "diagonal", "full"] = "diagonal",
         shared_metric: bool | None = None,
+        max_channels: int | None = None,
         level_free: float | None = None,
         scale_free: float | None = None,
         shapelets: str | Callable[..., ShapeletFamily] = "knots",
@@ -199,6 +220,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
             discrepancy=discrepancy,
             metric=metric,
             shared_metric=shared_metric,
+            max_channels=max_channels,
             level_free=level_free,
             scale_free=scale_free,
             shapelets=shapelets,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,12 @@ from ..minimum import Minimum
 from ..model import ShapeletModel
 from ..saving import read_file, write_file
 from ..shapelets import ShapeletFamily
+from ..sizes import SizePath
+from ..sources import Sources
 from ..transform import GeneralisedShapeletTransform
 from .base import ShapeletEstimator
 from .classifier import ShapeletClassifier
+from .fitting import Fitted
 from .parameters import check_parameters
 from .plain import plain, restored
 from .regressor import ShapeletRegressor
@@ -38,17 +42,14 @@ FITTED = (
     "has_datetimes_",
     "shortest_span_",
 )
-SOMETIMES = (
-    "n_features_in_",
-    "feature_names_in_",
-    "initial_lengths_",
-    "typical_features_",
-    "feature_spread_",
-)
+SOMETIMES = ("n_features_in_", "feature_names_in_")
+# What training says about the shapelets of each size; older files have it among what was fitted.
+OF_SHAPELETS = ("initial_lengths", "typical_features", "feature_spread")
 NOT_UNDERSTOOD = (
     AttributeError, LookupError, TypeError, ValueError, RuntimeError, ArithmeticError, MemoryError
 )  # fmt: skip
 MOST_NUMBERS = 2**27  # of shapelets in a file, before anything is allocated for them
+OTHER = "other."  # in front of the size and the names of tensors of a model that was not chosen
 GIVEN = "given.discrepancy."  # in front of the names of a given discrepancy's tensors
 TARGETS = {
     "ShapeletClassifier": ("classes_",),
@@ -57,8 +58,8 @@ TARGETS = {
 }
 
 
-def save(estimator: ShapeletEstimator, path: str | os.PathLike) -> None:
-    """Write a fitted estimator to a file."""
+def save(estimator: ShapeletEstimator, path: str | os.PathLike, *, sources: bool = False) -> None:
+    """Write a fitted estimator to a file, with the models of all sizes on its path."""
     model = estimator._fitted()
     if type(estimator).__name__ not in ESTIMATORS:
         raise TypeError(
@@ -77,6 +78,8 @@ def save(estimator: ShapeletEstimator, path: str | os.PathLike) -> None:
     }
     if not isinstance(estimator.random_state, int | np.integer):
         parameters["random_state"] = None
+    others = dict(estimator.fitted_)
+    chosen = others.pop(model.transform.shapelets.n_shapelets)
     contents = {
         "estimator": type(estimator).__name__,
         "parameters": {name: plain(value) for name, value in parameters.items()},
@@ -85,16 +88,20 @@ def save(estimator: ShapeletEstimator, path: str | os.PathLike) -> None:
             for name in FITTED + SOMETIMES + TARGETS[type(estimator).__name__]
             if hasattr(estimator, name)
         },
-        "discrepancy": plain(model.transform.discrepancy),
-        "shapelets": _described(model.transform.shapelets),
+        "path": None if estimator.path_ is None else plain(vars(estimator.path_)),
+        "others": {str(size): _said(other, sources=sources) for size, other in others.items()},
         "interpolation": plain(model.interpolation) | {"state": plain(model.interpolation.state())},
         "search": model.transform.search,
         "minimum": plain(model.transform.minimum),
         "epsilon": model.epsilon,
         "per_length": model.per_length,
         "log": model.log,
+        **_said(chosen, sources=sources),
     }
     tensors = model.state_dict()
+    for size, other in others.items():
+        own = other.model.state_dict()
+        tensors |= {f"{OTHER}{size}.{name}": tensor for name, tensor in own.items()}
     if isinstance(estimator.discrepancy, Discrepancy):  # as it was given, not as it was learnt
         given = estimator.discrepancy.state_dict()
         tensors |= {GIVEN + name: tensor for name, tensor in given.items()}
@@ -140,7 +147,14 @@ def load(path: str | os.PathLike) -> ShapeletEstimator:
             setattr(estimator, name, restored(fitted[name]))
         for name in fitted.keys() & set(SOMETIMES):
             setattr(estimator, name, restored(fitted[name]))
-        estimator.model_ = _model(contents, tensors)
+        estimator.path_ = None
+        if contents.get("path") is not None:
+            estimator.path_ = SizePath(**restored(contents["path"]))
+        estimator.fitted_ = {
+            fitted.model.transform.shapelets.n_shapelets: fitted
+            for fitted in _every_size(contents, tensors)
+        }
+        estimator._take(next(iter(estimator.fitted_)))  # the first is the chosen one
         _check_sizes(estimator)
     except UnknownClassError as error:
         raise ValueError(f"{os.fspath(path)} cannot be loaded: {error}.") from None
@@ -150,6 +164,44 @@ def load(path: str | os.PathLike) -> ShapeletEstimator:
             "Save the model anew."
         ) from error
     return estimator
+
+
+def _said(fitted: Fitted, *, sources: bool) -> dict[str, Any]:
+    """What is known of a model without its tensors."""
+    transform = fitted.model.transform
+    said = {name: plain(getattr(fitted, name)) for name in OF_SHAPELETS}
+    if sources and fitted.sources is not None:
+        said["sources"] = plain(fitted.sources._asdict())
+    return said | {
+        "discrepancy": plain(transform.discrepancy),
+        "shapelets": _described(transform.shapelets),
+    }
+
+
+def _every_size(contents: dict[str, Any], tensors: dict[str, Tensor]) -> Iterator[Fitted]:
+    """The chosen model, then those of the other sizes; older files have none."""
+    others: dict[str, dict[str, Tensor]] = {size: {} for size in contents.get("others", {})}
+    for name in [name for name in tensors if name.startswith(OTHER)]:
+        size, _, rest = name.removeprefix(OTHER).partition(".")
+        others[size][rest] = tensors.pop(name)
+    yield _fitted(contents, tensors)
+    for size, own in others.items():
+        yield _fitted(contents | contents["others"][size], own)
+
+
+def _fitted(contents: dict[str, Any], tensors: dict[str, Tensor]) -> Fitted:
+    known = {name: restored(contents.get(name)) for name in OF_SHAPELETS}
+    if "others" not in contents:  # of before version 4
+        known = {name: restored(contents["fitted"].get(f"{name}_")) for name in OF_SHAPELETS}
+        lengths = known["initial_lengths"]
+        if lengths is not None and lengths.dtype.kind == "m":
+            known["initial_lengths"] = lengths.astype("m8[ns]").astype(np.float64) / 1e9
+    sources = contents.get("sources")
+    return Fitted(
+        _model(contents, tensors),
+        **known,
+        sources=None if sources is None else Sources(**restored(sources)),
+    )
 
 
 def _model(contents: dict[str, Any], tensors: dict[str, Tensor]) -> ShapeletModel:
@@ -256,8 +308,11 @@ def _check_sizes(estimator: ShapeletEstimator) -> None:
     n_classes = len(estimator.classes_) if isinstance(estimator, ShapeletClassifier) else 0
     if estimator.n_channels_in_ != n_channels or not estimator.shortest_span_ >= 0:
         raise ValueError(f"what was fitted does not go with {n_channels} channels")
-    for name in ("initial_lengths_", "typical_features_", "feature_spread_"):
-        if np.shape(getattr(estimator, name, model.feature_mean)) != model.feature_mean.shape:
-            raise ValueError(f"{name} must have one number for each shapelet")
+    for fitted in estimator.fitted_.values():
+        n_shapelets = fitted.model.transform.shapelets.n_shapelets
+        for name in OF_SHAPELETS:
+            known = getattr(fitted, name)
+            if known is not None and np.shape(known) != (n_shapelets,):
+                raise ValueError(f"{name} must have one number for each shapelet")
     if n_classes and n_outputs != (n_classes if n_classes > 2 else 1):
         raise ValueError(f"{n_outputs} outputs do not go with {n_classes} classes")

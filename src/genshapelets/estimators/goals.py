@@ -49,8 +49,26 @@ class Goal:
         weight = torch.from_numpy(self.weight[chosen]).float().to(device)
         if self.n_classes:
             loss = partial(classification_loss, smoothing=smoothing)
-            return Task(target, weight, self.n_classes, loss, _accuracy, "accuracy")
-        return Task(target, weight, 0, regression_loss, _r2, "r2")
+            return Task(target, weight, self.n_classes, loss, _accuracy, self.score_name)
+        return Task(target, weight, 0, regression_loss, _r2, self.score_name)
+
+    @property
+    def score_name(self) -> str:
+        """What a score is called."""
+        return "accuracy" if self.n_classes else "r2"
+
+    def of(self, chosen: Index) -> Goal:
+        """The goal of some of the series."""
+        return Goal(self.target[chosen], self.weight[chosen], self.n_classes)
+
+    def judge(self, output: Tensor) -> tuple[Array, float]:
+        """Weighted loss of each series, whose outputs these are, and the score of all."""
+        task = self.task(np.arange(len(self.target)), 0.0, None)
+        pairs = zip(
+            output[:, None].float(), task.target[:, None], task.weight[:, None], strict=True
+        )
+        losses = [task.loss(*pair).item() for pair in pairs]
+        return np.array(losses), task.score(output, task.target, task.weight).item()
 
     def split(self, share: float, random: np.random.Generator) -> tuple[Index, Index]:
         """Indices to train on and to hold out, stratified; every class keeps a series to train on."""

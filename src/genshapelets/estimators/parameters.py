@@ -30,7 +30,7 @@ OPTIONS = {
 }
 # Parameters of L2, and their defaults.
 OF_L2 = {"metric": "diagonal", "shared_metric": None, "level_free": None, "scale_free": None}
-COUNTS = {"n_shapelets": 1, "n_knots": 2, "max_epochs": 1, "batch_size": 1}
+COUNTS = {"n_shapelets": 1, "max_channels": 1, "n_knots": 2, "max_epochs": 1, "batch_size": 1}
 NUMBERS = {
     "gamma": (0.0, np.inf),
     "level_free": (0.0, 1.0),
@@ -81,8 +81,10 @@ def check_parameters(estimator: Any) -> None:
             refuse(parameter, "one of " + ", ".join(map(repr, options)))
     for parameter, least in COUNTS.items():
         value = getattr(estimator, parameter)
-        if value is not None and not (_is_int(value) and value >= least):
-            refuse(parameter, f"None or an integer of at least {least}")
+        auto = parameter == "n_shapelets" and isinstance(value, str) and value == "auto"
+        if value is not None and not auto and not (_is_int(value) and value >= least):
+            others = "'auto', " if parameter == "n_shapelets" else ""
+            refuse(parameter, f"{others}None or an integer of at least {least}")
     for parameter, (low, high) in NUMBERS.items():
         value = getattr(estimator, parameter)
         if value is not None and not (

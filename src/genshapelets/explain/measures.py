@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 
 from ..estimators.base import ShapeletEstimator
-from ..evaluation import evaluate
-from ..offsets import Offsets
-from ..paths import Array
+from ..sources import random_discrepancy
 from .matches import ShapeletMatches
 from .overall import ModelExplanation, Order, explain_model
 from .reasons import n_needed
@@ -132,10 +129,12 @@ def measure(
         )
         present = np.isin(learnt.classes, learnt.labels)
         own = float((there & (learnt.nearest_label[top] == learnt.classes))[present].mean())
-    random = _random_discrepancy(learnt, n_windows, np.random.default_rng(random_state))
+    estimator = learnt.explanation.estimator
+    model, some = estimator.model_, np.random.default_rng(random_state)
+    with estimator._threads():
+        random = random_discrepancy(model, model.paths(learnt.matches.series), n_windows, some)
     nearest = learnt.nearest_discrepancy
-    measure = learnt.explanation.estimator.model_.transform.discrepancy
-    squares = measure.squares(learnt.matches.n_shapelets).cpu().numpy()
+    squares = model.transform.discrepancy.squares(learnt.matches.n_shapelets).cpu().numpy()
     random, nearest = (np.where(squares, np.sqrt(x), x) for x in (random, nearest))
     usual = random.mean(axis=0)
     return Interpretability(
@@ -148,29 +147,6 @@ def measure(
         outside=_outside(learnt.matches),
         n_shapelets=learnt.matches.n_shapelets,
     )
-
-
-def _random_discrepancy(
-    learnt: ModelExplanation, n_windows: int, random: np.random.Generator
-) -> Array:
-    """Discrepancies from random windows, (windows, shapelets)."""
-    estimator = learnt.explanation.estimator
-    model, found = estimator.model_, learnt.matches
-    series = found.series[random.integers(len(found.series), size=n_windows)]
-    paths = model.paths(series)
-    shape = (n_windows, found.n_shapelets)
-    room = np.maximum(paths.spans[:, None] - found._length, 0.0)
-    start = room * random.random(shape)
-    measure, shapelets = model.transform.discrepancy, model.transform.shapelets
-    if measure.counts_samples:
-        n_places = np.maximum(paths.lengths - found.shapelets.shape[2] + 1, 1)
-        start = random.integers(n_places[:, None], size=shape) * paths.step[:, None]
-    offsets = Offsets(
-        start[..., None], np.zeros((*shape, 1)), np.ones(shape, np.int64), backend="random"
-    )
-    with torch.no_grad(), estimator._threads():
-        discrepancy = evaluate(measure, paths, shapelets.values, shapelets.lengths, offsets)
-    return discrepancy[..., 0].double().cpu().numpy()
 
 
 def _sparsity(learnt: ModelExplanation) -> float:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -100,6 +102,18 @@ class ShapeletFamily(Described, nn.Module):
         """Settings that, with values and lengths, make these shapelets again: for files and `repr`."""
         own = set(inspect.signature(type(self)).parameters) - set(GIVEN)
         return {name: getattr(self, name) for name in sorted(own)}
+
+    def chosen(self, shapelets: Sequence[int]) -> ShapeletFamily:
+        """Some of the shapelets, numbered in any order.
+
+        By default a copy whose parameters of this many rows are taken to have one for each shapelet.
+        """
+        twin: Any = copy.deepcopy(self)
+        twin.n_shapelets = len(shapelets)
+        for name, parameter in self.named_parameters(recurse=False):
+            if len(parameter) == self.n_shapelets:
+                setattr(twin, name, nn.Parameter(parameter.detach()[list(shapelets)]))
+        return twin
 
     @property
     def lengths(self) -> Tensor:

@@ -1,0 +1,233 @@
+"""From many shapelets to few: each model is cut from the one before it and trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from .elimination import eliminate
+from .model import ShapeletModel
+from .paths import Array, Index, Paths
+from .progress import Progress
+from .refit import refitted
+from .sources import hold_near
+from .training import Checkpoint, Plan, Task, Trainer
+
+FEWEST_HELD_OUT = 50  # series, below which their loss says too little to choose a size by
+CUT = 0.55  # share of the shapelets that stay when some are dropped
+
+
+@dataclass(frozen=True, eq=False)
+class SizePath:
+    """How good models of fewer and fewer shapelets are, and which one was chosen.
+
+    Attributes
+    ----------
+    n_shapelets : (sizes,) int array
+        From many to few.
+    loss, loss_error, score : (sizes,) arrays
+        Mean loss of series held out, with its standard error, and their score; of models that were
+        trained, in the same way, on the other series. NaN if none were held out.
+    score_name : str
+    chosen : int
+        The size of the model.
+    rule : str
+        How it was chosen, in words.
+    """
+
+    n_shapelets: Index
+    loss: Array
+    loss_error: Array
+    score: Array
+    score_name: str
+    chosen: int
+    rule: str
+
+
+class Stage(NamedTuple):
+    """So many shapelets, trained by this plan."""
+
+    n_shapelets: int
+    plan: Plan
+
+
+class Part(NamedTuple):
+    """Paths and what is to be learnt from them."""
+
+    paths: Paths
+    task: Task
+
+
+class Cut(NamedTuple):
+    """A model, and which of the first shapelets are left in it."""
+
+    model: ShapeletModel
+    origin: Index
+
+
+def sizes_between(many: int, few: int) -> list[int]:
+    """Sizes from many to few, each about `CUT` of the one before."""
+    sizes = [many]
+    while sizes[-1] * CUT > few * 1.3:
+        sizes.append(int(sizes[-1] * CUT))
+    return sizes if many == few else [*sizes, few]
+
+
+class Descent:
+    """Train models of fewer and fewer shapelets, watched and kept in a file.
+
+    Parameters
+    ----------
+    stages : sequence of Stage
+        From many shapelets to few.
+    max_channels : int or None
+        How many channels a shapelet sees after the first stage.
+    seed : int
+    checkpoint : Checkpoint, optional
+    progress : Progress
+    """
+
+    def __init__(
+        self,
+        stages: Sequence[Stage],
+        max_channels: int | None,
+        seed: int,
+        checkpoint: Checkpoint | None,
+        progress: Progress,
+    ) -> None:
+        self.stages, self.max_channels, self.seed = stages, max_channels, seed
+        self.checkpoint, self.progress = checkpoint, progress
+        self.n_epochs = 0
+        self.interrupted = False
+
+    def run(
+        self,
+        name: str,
+        model: ShapeletModel,
+        part: Part,
+        held_out: Part | None = None,
+        enough: Callable[[ShapeletModel], bool] = lambda _: False,
+    ) -> tuple[list[Cut], dict[str, list[float]]]:
+        """Train on a part, under a name of its own; return the model of each stage, and the history.
+
+        It goes on until it is ``enough``. Ctrl-C ends it: the last model is then the best that its
+        stage had come to.
+        """
+        cuts: list[Cut] = []
+        history: dict[str, list[float]] = {}
+        origin = np.arange(self.stages[0].n_shapelets)
+        for number, stage in enumerate(self.stages):
+            if number:
+                kept = strongest(model, part, stage.n_shapelets)
+                model, origin = model.chosen(kept), origin[kept]
+                if self.max_channels is not None:
+                    model.transform.discrepancy.narrow(self.max_channels)
+            of_stage = self._trained(f"{name}-{number}", number, model, part, held_out)
+            for figure, values in of_stage.items():
+                history.setdefault(figure, []).extend(values)
+            cuts.append(Cut(sparse(model, part, stage.plan), origin))
+            if self.interrupted or enough(cuts[-1].model):
+                break
+        return cuts, history
+
+    def _trained(
+        self, name: str, number: int, model: ShapeletModel, part: Part, held_out: Part | None
+    ) -> dict[str, list[float]]:
+        """Train a model in place, or take it from the checkpoint; return the history."""
+        over = None if self.checkpoint is None else self.checkpoint.over(name)
+        if over is not None:
+            model.load_state_dict(over[0])
+            self.n_epochs += len(over[1].get("loss", []))
+            return over[1]
+        plan = self.stages[number].plan
+        generator = torch.Generator().manual_seed(self.seed + number)
+        trainer = Trainer(model, *part, plan, generator, held_out)
+        if self.checkpoint is not None:
+            self.checkpoint.restore(trainer, name)
+        before = self.n_epochs
+
+        def after_epoch(trainer: Trainer) -> None:
+            self.n_epochs = before + trainer.state.epoch
+            figures = {figure: values[-1] for figure, values in trainer.history.items()}
+            self.progress.update(self.n_epochs, figures)
+            if self.checkpoint is not None:
+                self.checkpoint.keep(trainer, name)
+
+        self.interrupted = not trainer.run(after_epoch)
+        if plan.near and plan.learn == "all":
+            hold_near(model, part.paths, np.random.default_rng(self.seed))
+        if self.checkpoint is not None and not self.interrupted:
+            self.checkpoint.end(name, model.state_dict(), trainer.history)
+        return trainer.history
+
+
+@torch.no_grad()
+def strongest(model: ShapeletModel, part: Part, n_shapelets: int) -> list[int]:
+    """Which shapelets a linear model needs, in order.
+
+    Every class first gets the one that speaks most for it, if there are enough.
+    """
+    features = model.features(model.discrepancies(part.paths).double())
+    weight, _ = model.linear()
+    effect = weight * features.std(dim=0, correction=0)
+    always = effect.argmin(dim=1).tolist() if 1 < len(effect) <= n_shapelets else []
+    target, n_classes = part.task.target.cpu().numpy(), part.task.n_classes
+    outputs = np.eye(n_classes)[target] if n_classes else target[:, None]
+    return eliminate(features.cpu().numpy(), outputs, n_shapelets, always).tolist()
+
+
+def sparse(model: ShapeletModel, part: Part, plan: Plan) -> ShapeletModel:
+    """A model with few reasons for each answer, if the plan says so."""
+    if not plan.sparsity:
+        return model
+    known = model.discrepancies(part.paths)
+    return refitted(model, known, part.task, plan.sparsity, plan.own_class)
+
+
+class SizeChoice:
+    """Judge models of fewer and fewer shapelets by series held out, and choose one.
+
+    Losses are compared in pairs: the error of a mean difference is that of the two losses of each
+    series.
+
+    Parameters
+    ----------
+    judge : function of a model
+        Loss of each series held out, and the score of all.
+
+    Examples
+    --------
+    >>> losses = {30: [0.1, 0.3, 0.2], 10: [0.3, 0.1, 0.2], 3: [0.9, 0.8, 0.9]}
+    >>> choice = SizeChoice(lambda size: (np.array(losses[size]), 1.0))
+    >>> [choice.is_hopeless(size) for size in losses], choice.smallest()
+    ([False, False, True], 1)
+    """
+
+    HOPELESS = 3.0  # standard errors above the least loss
+
+    def __init__(self, judge: Callable[[Any], tuple[Array, float]]) -> None:
+        self.judge = judge
+        self.losses: list[Array] = []
+        self.scores: list[float] = []
+
+    def is_hopeless(self, model: Any) -> bool:
+        """Judge the next model: whether it is so much worse than the best that smaller ones are, too."""
+        loss, score = self.judge(model)
+        self.losses.append(loss)
+        self.scores.append(score)
+        worse, error = self._worse()
+        return bool(worse[-1] > self.HOPELESS * error[-1])
+
+    def smallest(self) -> int:
+        """Which is the last whose loss is within one standard error of the least."""
+        worse, error = self._worse()
+        return int(np.flatnonzero(worse <= error)[-1])
+
+    def _worse(self) -> tuple[Array, Array]:
+        losses = np.stack(self.losses)
+        worse = losses - losses[losses.mean(axis=1).argmin()]
+        return worse.mean(axis=1), worse.std(axis=1, ddof=1) / np.sqrt(losses.shape[1])
