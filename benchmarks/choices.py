@@ -50,7 +50,7 @@ def table(folder: Path, arguments: argparse.Namespace) -> Iterator[str]:
                 "n_jobs": 1,
                 **CHOICES[choice],
             }
-            found, seconds = scores(folder, name, settings, arguments.seeds, arguments.folds)
+            found, seconds, _ = scores(folder, name, settings, arguments.seeds, arguments.folds)
             yield (
                 f"{name:16}{choice:22}{np.mean(found):6.1f}{np.std(found):6.1f}"
                 f"{np.median(seconds):7.1f}  {' '.join(f'{score:.1f}' for score in found)}"

@@ -18,7 +18,6 @@ from .shapelets import Shapelets
 
 FARTHEST = 0.3  # from its own window, relative to random windows of its length
 N_WINDOWS = 64  # random ones
-N_ROUNDS = 5  # of laying a shapelet over its window and cutting off what is out of range
 
 
 class Sources(NamedTuple):
@@ -75,17 +74,14 @@ def hold_near(model: ShapeletModel, paths: Paths, random: np.random.Generator) -
     window = torch.from_numpy(sources.values)
     lengths = shapelets.lengths.double().cpu()
     times = lengths[:, None] * torch.linspace(0, 1, shapelets.n_knots, dtype=torch.float64)
-    values = shapelets.values.double().cpu()
+    seen = shapelets.values.double().cpu()
+    values = copy.deepcopy(measure).cpu().drawn(times, window.mT, seen.mT).mT
     usual = random_discrepancy(model, paths, N_WINDOWS, random).mean(axis=0)
     too_far = sources.discrepancy > FARTHEST * usual
     share = np.where(too_far, FARTHEST * usual / np.maximum(sources.discrepancy, 1e-300), 1.0)
     low, high = (torch.from_numpy(end(paths.values, axis=0))[:, None] for end in (np.min, np.max))
-    drawn = copy.deepcopy(measure).cpu().drawn
-    for _ in range(N_ROUNDS):
-        values = drawn(times, window.mT, values.mT).mT
-        values = window + torch.from_numpy(share)[:, None, None] * (values - window)
-        values, share = values.clamp(low, high), np.ones_like(share)
-    shapelets.values.copy_(values)
+    values = window + torch.from_numpy(share)[:, None, None] * (values - window)
+    shapelets.values.copy_(values.clamp(low, high))
 
 
 @torch.no_grad()

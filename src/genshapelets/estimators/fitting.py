@@ -35,7 +35,7 @@ from .goals import Goal
 TYPICAL = 1000  # training series that say how well a shapelet usually fits
 HELD_OUT = 0.25  # share of the series that a number of shapelets is chosen by
 FEWEST = 3  # shapelets that are tried, and half as many as there are classes
-FEWEST_UNCHOSEN = 20  # the same, if there are too few series to choose their number
+FEWEST_UNCHOSEN = 30  # the same, if there are too few series to choose their number
 MOST = (
     60  # shapelets, if their number is chosen, and as many if there are too few series to choose it
 )
