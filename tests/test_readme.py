@@ -49,7 +49,7 @@ def test_examples_of_choosing_run_and_say_what_the_page_says(tmp_path, monkeypat
     names = run_examples(CHOOSING)
     scores = [float(score) for score in capsys.readouterr().out.split()]
     assert all(0.0 <= score <= 1.0 for score in scores)
-    assert scores[0] <= 0.65, "the page says that L2 guesses"
+    assert scores[0] < 1.0, "the page says that L2 is not always right"
     assert scores[1] == 1.0, "the page says that the log-signature is always right"
     assert names["sounds"].score(names["clips"], ["low", "high"] * 4) == 1.0
     assert [path.name for path in tmp_path.iterdir()] == ["shapelet.wav"]

@@ -6,6 +6,7 @@ import hashlib
 import io
 import os
 import wave
+from collections import Counter
 from html.parser import HTMLParser
 from importlib.resources import files
 from itertools import pairwise
@@ -183,7 +184,8 @@ def test_what_shapelets_speak_for(plain, tmp_path):
         assert answers[0] == learnt.effect[:, k].argmin()
         assert effects == pytest.approx(centred[answers, k], rel=1e-3)
         assert weights == pytest.approx(learnt.weight[answers, k], rel=1e-3)
-        assert card["claim"] == [claims.answer[k], -1 if claims.against[k] else 1]
+        says = [claims.answer[k], -1 if claims.against[k] else 1]
+        assert card["claim"] == (says if claims.size[k] > 0 else None)
         # The match of its own class is the closest of those.
         of_class = np.flatnonzero(y == model.classes_[answers[0]])
         nearest = of_class[learnt.matches.discrepancy[of_class, k].argmin()]
@@ -218,7 +220,9 @@ def test_a_shapelet_that_says_nothing_makes_no_claim(plain, tmp_path):
     with torch.no_grad():
         other.model_.head.weight[:, 3] = 0.0
     cards = {card["number"]: card for card in report(other, tmp_path, X, y)["shapelets"]}
-    assert cards[3]["claim"] is None and all(cards[k]["claim"] for k in cards if k != 3)
+    silent = (other.model_.head.weight == 0).all(dim=0)
+    assert silent[3] and not silent.all()
+    assert all((card["claim"] is None) == silent[k] for k, card in cards.items())
 
 
 def test_numbers(tmp_path):
@@ -276,14 +280,17 @@ def test_what_is_drawn_of_channels(tmp_path):
     unseen[:, 1] = np.nan
     page = report(model, tmp_path, unseen)
     assert {len(curves[1][2]) for curves in page["curves"]} == {0}
-    seen = [match["seen"] for card in page["shapelets"] for match in card["closest"]]
-    assert all(first and second is None for first, second in seen)
+    for card in page["shapelets"]:
+        for match in card["closest"]:
+            seen = dict(zip(card["channels"], match["seen"], strict=True))
+            assert seen.pop(1, None) is None and all(seen.values())
 
 
 def test_channels_of_weight_0_are_not_drawn(plain, tmp_path):
     model, X, y = plain
     other = copy.deepcopy(model)
     with torch.no_grad():
+        other.model_.transform.discrepancy.weight[..., 0] = 1.0
         other.model_.transform.discrepancy.weight[..., 1] = 0.0
     page = report(other, tmp_path, X, y)
     for card in page["shapelets"]:
@@ -306,6 +313,7 @@ def test_a_path_is_held_where_the_series_is_over(plain, tmp_path):
 
 def test_training_windows_are_drawn_where_the_model_keeps_them(tmp_path):
     model, series, y = scale_free()
+    model.sources_ = None
     assert report(model, tmp_path, series, y)["shapelets"][0]["source"] is None
     found = model.explain(series).matches
     values = 5.0 + 3.0 * found.shapelets
@@ -448,7 +456,7 @@ def test_kinds_are_named_and_areas_are_those_of_the_shapelets(tmp_path):
     page = report(model, tmp_path, series, y)
     found = model.explain(series).matches
     kinds = {title: count for title, count, _ in page["model"]["kinds"]}
-    assert kinds == {"L2": 4, "log-signature": 4, "dynamic time warping": 4}
+    assert kinds == Counter(found.kinds) and len(kinds) == 3
     assert all(meaning for *_, meaning in page["model"]["kinds"])
     for card in page["shapelets"]:
         k = card["number"]
@@ -568,7 +576,7 @@ def test_of_many_channels_those_are_drawn_that_say_most(tmp_path):
         for k in map(int, case["windows"]):
             parts = explanation.contributions(page["cases"].index(case))[:, k]
             looked += np.abs(parts).max() * found.metric_of(k)
-        assert case["channels"] == sorted(np.argsort(-looked)[:6].tolist())
+        assert case["channels"] == sorted(np.argsort(-looked, kind="stable")[:6].tolist())
     for card in page["shapelets"]:
         assert card["channels"] == sorted(found.channels(card["number"], 6).tolist())
     assert len(page["channels"]) == 12 and page["data"]["evenly"] < 1
@@ -733,9 +741,10 @@ def test_sounds_keep_to_their_room_the_most_important_first(speech):
 
     whole = sounds(found, series, order, sound_of)
     sizes = {k: sum(len(code) for code, _ in both) for k, both in whole["shapelets"].items()}
-    room = int(1.5 * sum(sizes[k] for k in order[:5])) + 3  # two thirds are for shapelets
+    n_heard = len(order) - 2
+    room = int(1.5 * sum(sizes[k] for k in order[:n_heard])) + 3  # two thirds are for shapelets
     some = sounds(found, series, order, noted, room)
-    assert list(some["shapelets"]) == order[:5] and made == list(some["shapelets"])
+    assert list(some["shapelets"]) == order[:n_heard] and made == list(some["shapelets"])
     codes = [code for both in some["shapelets"].values() for code, _ in both]
     codes += [code for code, _ in some["series"].values()]
     assert 0 < len(some["series"]) < len(series) and sum(map(len, codes)) <= room
@@ -804,7 +813,7 @@ def test_names_from_data_stay_text(bad_names, tmp_path):
 
 def test_the_same_model_and_data_give_the_same_bytes(plain, tmp_path):
     model, X, y = plain
-    model.save(tmp_path / "model")
+    model.save(tmp_path / "model", sources=True)
     written = [
         one.report(tmp_path / name, X, y, max_series=9).read_bytes()
         for one, name in [(model, "a"), (model, "b"), (load(tmp_path / "model"), "c")]

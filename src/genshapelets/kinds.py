@@ -128,23 +128,25 @@ def _l2(
     )  # fmt: skip
     most = settings.max_channels
     if measure.weight is not None and n_metrics and most and settings.metric == "diagonal":
-        weight = _few_channels(n_shapelets, paths.n_channels, TO_CHOOSE_FROM * most, random)
+        weight = _few_channels(n_shapelets, paths, TO_CHOOSE_FROM * most, random)
         with torch.no_grad():
             measure.weight.copy_(torch.from_numpy(weight.astype(np.float32)))
     return measure
 
 
-def _few_channels(
-    n_shapelets: int, n_channels: int, most: int, random: np.random.Generator
-) -> Array:
+def _few_channels(n_shapelets: int, paths: Paths, most: int, random: np.random.Generator) -> Array:
     """First scales of the channels: one for a random few of them, at most so many, 0 for the others.
 
-    From 0 no gradient leads away: these are the channels among which a shapelet can choose.
+    From 0 no gradient leads away: these are the channels among which a shapelet can choose. One that
+    never varies is none of them.
     """
-    weight = np.zeros((n_shapelets, n_channels))
+    weight = np.zeros((n_shapelets, paths.n_channels))
+    varying = np.flatnonzero(np.ptp(paths.values, axis=0) > 0)
+    if not len(varying):
+        varying = np.arange(paths.n_channels)
     for own in weight:
-        few = random.integers(1, min(most, n_channels) + 1)
-        own[random.choice(n_channels, few, replace=False)] = 1.0
+        few = random.integers(1, min(most, len(varying)) + 1)
+        own[random.choice(varying, few, replace=False)] = 1.0
     return weight / np.sqrt((weight**2).mean(axis=1, keepdims=True))
 
 

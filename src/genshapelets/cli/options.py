@@ -186,8 +186,13 @@ def _add_training(fit: argparse.ArgumentParser) -> None:
     for option, (name, names, what) in choices.items():
         fit.add_argument(f"--{option}", dest=name, choices=tuple(names), help=what)
     fit.add_argument(
-        "--shapelets", dest="n_shapelets", metavar="N", type=_count, help="number of shapelets"
-    )
+        "--shapelets", dest="n_shapelets", metavar="N", type=_count_or_auto, default="auto",
+        help="number of shapelets in the end; default: auto, chosen on a part of the data",
+    )  # fmt: skip
+    fit.add_argument(
+        "--max-channels", dest="max_channels", metavar="N", type=_count,
+        help="how many channels a shapelet sees at most",
+    )  # fmt: skip
     fit.add_argument(
         "--epochs", dest="max_epochs", metavar="N", type=_count, help="passes through the data"
     )
@@ -212,6 +217,10 @@ def _count(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"must be a whole number above 0; got {text!r}")
     return int(text)
+
+
+def _count_or_auto(text: str) -> int | str:
+    return text if text == "auto" else _count(text)
 
 
 def _shares(text: str) -> str | dict[str, float]:

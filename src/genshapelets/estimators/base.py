@@ -6,6 +6,7 @@ import copy
 import hashlib
 import json
 import os
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -215,6 +216,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
                 "every series has a single time (n_features = 1), and a point has no shape. Give at "
                 "least one series of two times."
             )
+        _tell_of_constant_channels(series)
         procedure = PROCEDURES[self.procedure].adapted(self._choices())
         checkpoint = None
         if self.checkpoint is not None and goal is not None:
@@ -435,6 +437,21 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         """Let kernels use `n_jobs` threads; None: as many as torch does."""
         n_jobs = threads_allowed() if self.n_jobs is None else int(self.n_jobs)
         return threads(n_jobs if n_jobs > 0 else max((os.cpu_count() or 1) + 1 + n_jobs, 1))
+
+
+def _tell_of_constant_channels(series: RaggedSeries) -> None:
+    """Warn of channels that never vary, if there are others."""
+    values = series.values
+    low = np.fmin.reduce(values, axis=0)  # NaN of a channel that is never observed
+    constant = np.flatnonzero(~(np.fmax.reduce(values, axis=0) > low))
+    if 0 < len(constant) < series.n_channels:
+        names = series.channel_names or range(series.n_channels)
+        warnings.warn(
+            f"nothing can be learnt from channels that never vary: "
+            f"{', '.join(str(names[c]) for c in constant)}. No shapelet has to look at them; leave them "
+            "out.",
+            stacklevel=4,
+        )
 
 
 def _digest(module: nn.Module) -> str:

@@ -32,12 +32,12 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
     Parameters
     ----------
     n_shapelets : int or "auto"
-        How many shapelets the model has in the end. By default training starts with 100, chosen from
-        1,000 windows of the series, drops those that matter least again and again, and trains on after
-        each cut. "auto" (None means the same): it goes on to a handful and keeps the fewest
-        whose loss on series held out is within one standard error of the least; see `path_` and
-        `pruned`. Not for a head of your own: it starts and ends with 100, or the given number.
-        Other procedures train as many as they end with, "auto" being 30.
+        How many shapelets the model has in the end. By default training starts with up to 200 of them,
+        chosen from three times as many windows of the series, drops those that matter least again and
+        again, and trains on after each cut. "auto" (None means the same) goes on to a handful, and keeps
+        the fewest, of at most 60, whose loss on series held out is within one standard error of the
+        least; if there are too few series for that, 60. See `path_` and `pruned`. With a head of your
+        own nothing is dropped. Other procedures train as many as they end with, "auto" being 30.
     n_knots : int, optional
         Points that each shapelet is drawn through.
     initial_length : fraction or (low, high), optional
@@ -57,7 +57,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         log-signatures, which tell in what order channels move. "dtw": L2 after the best warp of time.
         "mfc": of mel-frequency cepstra, for waveforms. "classical": the sum of squares over samples of
         the classical method, which needs regularly sampled series. A dict of such names gives each its
-        share of the shapelets, as in ``{"l2": 0.5, "dtw": 0.5}``; "classical" stands alone. Or any
+        share of the first shapelets, as in ``{"l2": 0.5, "dtw": 0.5}``; "classical" stands alone. Or any
         `genshapelets.Discrepancy`, such as one that you write: a copy of it is trained.
     metric : "none", "diagonal" or "full"
         Whether a discrepancy given by name learns a scale for each channel (or coordinate), or a whole
@@ -65,9 +65,9 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
     shared_metric : bool, optional
         One such metric for all shapelets, or one for each.
     max_channels : int, optional
-        How many channels a shapelet sees at most, where each has a diagonal metric of its own by "l2".
-        It starts on so many or fewer, drawn at random; all others have weight 0 and cost nothing.
-        None and likewise below: the procedure's choice, 3 by default.
+        How many channels a shapelet sees at most, where each has a diagonal metric of its own by "l2":
+        it starts on up to twice as many, drawn at random, and keeps those that count most; all others
+        have weight 0 and cost nothing. None and likewise below: the procedure's choice, 3 by default.
     level_free : number from 0 to 1, optional
         Share of the shapelets that, by "l2", ignore the level of a window and see only its shape.
     scale_free : number from 0 to 1, optional
