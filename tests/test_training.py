@@ -128,7 +128,7 @@ def test_without_a_validation_part_the_last_epoch_counts(monkeypatch):
     monkeypatch.setattr(
         Trainer, "_epoch", lambda self: (epoch(self), states.append(self.model.state_dict()))
     )
-    model = ShapeletClassifier(max_epochs=4, **SMALL).fit(X, Y)
+    model = ShapeletClassifier(max_epochs=4, head=nn.Linear(4, 1), **SMALL).fit(X, Y)
     assert torch.equal(state(model)["head.weight"], states[-1]["head.weight"])
     assert "validation_loss" not in model.history_
 

@@ -124,7 +124,7 @@ class Descent:
             if number:
                 kept = strongest(model, part, stage.n_shapelets)
                 model, origin = model.chosen(kept), origin[kept]
-                if self.max_channels is not None:
+                if self.max_channels is not None and stage.plan.learn == "all":
                     model.transform.discrepancy.narrow(self.max_channels)
             of_stage = self._trained(f"{name}-{number}", number, model, part, held_out)
             for figure, values in of_stage.items():
