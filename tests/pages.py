@@ -3,6 +3,8 @@
 import json
 import re
 from dataclasses import replace
+from functools import wraps
+from unittest.mock import patch
 
 import numpy as np
 
@@ -14,6 +16,22 @@ from genshapelets import (
     ShapeletRegressor,
 )
 from genshapelets.explain.report.page import render
+from genshapelets.procedures import PROCEDURES
+
+
+def dense(function):
+    """Let shapelets of a model look at all channels and have a say in every answer: a full page."""
+
+    @wraps(function)
+    def made(*arguments, **options):
+        whole = replace(
+            PROCEDURES["default"], later=None, max_channels=None, candidates=1, first=12
+        )
+        with patch.dict(PROCEDURES, default=whole):
+            return function(*arguments, **options)
+
+    return made
+
 
 QUICK = {"n_shapelets": 12, "max_epochs": 6, "random_state": 0, "n_jobs": 1}
 HOSTILE = [
@@ -35,6 +53,7 @@ def waves(n_series=24, n_classes=3, n_channels=2, n_times=30, seed=0):
     return X, codes
 
 
+@dense
 def hostile():
     """A model of hostile names, its series and labels; a few labels are wrong."""
     X, codes = waves()
@@ -45,6 +64,7 @@ def hostile():
     return model, series, labels
 
 
+@dense
 def dated(n_series=20):
     """A regressor of one channel whose times are dates, with missing values."""
     X, codes = waves(n_series, n_channels=1)
@@ -55,6 +75,7 @@ def dated(n_series=20):
     return ShapeletRegressor(**QUICK).fit(series, y), series, y
 
 
+@dense
 def ragged(n_channels=12):
     """A classifier of many channels, of series of differing lengths and times."""
     random = np.random.default_rng(1)
@@ -68,6 +89,7 @@ def ragged(n_channels=12):
     return ShapeletClassifier(**QUICK | {"max_epochs": 40}).fit(series, y), series, y
 
 
+@dense
 def two_classes(n_series=40):
     """A classifier of two classes, weighted, of ragged series in hours whose channels have units.
 
@@ -86,6 +108,7 @@ def two_classes(n_series=40):
     return ShapeletClassifier(**settings).fit(series, y), series, y
 
 
+@dense
 def spoken(n_series=12, rate=8000):
     """A classifier of short waveforms, in seconds, and what stands in for the sound of a shapelet."""
     random = np.random.default_rng(2)
@@ -103,6 +126,7 @@ def spoken(n_series=12, rate=8000):
     return ShapeletClassifier(**QUICK).fit(series, y), series, y, sound_of
 
 
+@dense
 def scale_free():
     """A classifier of series of very different sizes, some shapelets level-free, some scale-free."""
     X, codes = waves()
@@ -113,6 +137,7 @@ def scale_free():
     return model.fit(series, y), series, y
 
 
+@dense
 def mixed(n_channels=2):
     """A classifier with shapelets of several kinds."""
     X, codes = waves(n_channels=n_channels)
@@ -124,6 +149,7 @@ def mixed(n_channels=2):
     return model.fit(series, y), series, y
 
 
+@dense
 def cepstral():
     """A classifier of the waveforms of `spoken` that compares their cepstra."""
     _, series, y, _ = spoken()
@@ -137,6 +163,7 @@ def cepstral():
     )
 
 
+@dense
 def by_ear():
     """A classifier of the waveforms of `spoken` whose shapelets are waveforms, compared by cepstra."""
     _, series, y, _ = spoken()
