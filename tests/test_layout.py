@@ -42,7 +42,7 @@ ROAD = [
     "progress",
     "saving",
     "training",
-    "refit",
+    "readable",
     "sizes",
     "kinds",
     "procedures",

@@ -1,5 +1,7 @@
 """From many shapelets to few: what is dropped, what is kept, and how a size is chosen."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -12,8 +14,10 @@ from genshapelets import (
     load,
 )
 from genshapelets.elimination import eliminate
+from genshapelets.estimators.goals import Goal
+from genshapelets.objective import class_scores
 from genshapelets.procedures import PROCEDURES
-from genshapelets.refit import refitted
+from genshapelets.readable import RIDGE, give_few_reasons, readable_twin
 from genshapelets.sizes import SizeChoice, sizes_between
 from genshapelets.sources import FARTHEST, find_sources, random_discrepancy
 from genshapelets.training import Trainer
@@ -30,9 +34,9 @@ def bumps(n_series, n_channels=1, seed=0, length=30):
     return X, y
 
 
-SMALL = {"max_epochs": 12, "random_state": 0, "n_jobs": 1}
+SMALL = {"max_epochs": 12, "batch_size": 512, "random_state": 0, "n_jobs": 1}
 X, Y = bumps(24)
-MANY, OF_MANY = bumps(220)
+MANY, OF_MANY = bumps(420)
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +53,8 @@ def fixed():
 
 
 def test_sizes_go_from_many_to_few():
-    assert sizes_between(200, 3) == [200, 110, 60, 33, 18, 9, 4, 3]
-    assert sizes_between(200, 30) == [200, 110, 60, 30]
+    assert sizes_between(60, 3) == [60, 44, 32, 24, 18, 13, 10, 8, 6, 5, 4, 3]
+    assert sizes_between(60, 30) == [60, 44, 30]
     assert sizes_between(5, 5) == [5]
 
 
@@ -103,50 +107,69 @@ def test_families_give_some_of_their_shapelets(family):
 # ------------------------------------------------------------------ few reasons
 
 
+@pytest.mark.parametrize("n_classes", [3, 2, 0])
 @pytest.mark.parametrize("own_class", [True, False])
-def test_the_head_solves_its_problem(own_class):
+def test_the_head_solves_its_problem(own_class, n_classes):
     """At the minimum the slope is the penalty where a weight is not 0, and at most it elsewhere."""
     random = np.random.default_rng(0)
-    y = np.arange(60) % 3
+    y = np.arange(60) % (n_classes or 5)
     series = random.normal(size=(60, 1, 20)) + y[:, None, None] * np.sin(np.arange(20) / 3)
-    model = ShapeletClassifier(n_shapelets=6, **SMALL).fit(series, y)
-    fitted = model.model_
-    discrepancy = fitted.discrepancies(fitted.paths(RaggedSeries.from_arrays(series)))
-    from genshapelets.estimators.goals import Goal
-
-    task = Goal(y, np.ones(60), 3).task(np.arange(60), 0.05, None)
-    penalty = 0.06
-    twin = refitted(fitted, discrepancy, task, penalty, own_class)
-    features = fitted.features(discrepancy.double())
+    kind = ShapeletClassifier if n_classes else ShapeletRegressor
+    model = kind(n_shapelets=8, **SMALL).fit(series, y).model_
+    discrepancy = model.discrepancies(model.paths(RaggedSeries.from_arrays(series)))
+    target = y if n_classes else (y - y.mean()) / y.std()
+    task = Goal(target, np.ones(60), n_classes).task(np.arange(60), 0.0, None)
+    with torch.no_grad():
+        model.head.weight.add_(torch.from_numpy(random.normal(size=model.head.weight.shape)))
+    features = model.features(discrepancy.double())
     scale = features.std(dim=0, correction=0)
     x = (features - features.mean(dim=0)) / scale
-    plain, bias = twin.linear()
-    weight = (plain * scale).requires_grad_()
-    bias = (bias + plain @ features.mean(dim=0)).detach()
-    loss = task.loss(x @ weight.T + bias, task.target, task.weight) + 3e-4 * weight.square().sum()
-    slope = torch.autograd.grad(loss, weight)[0]
-    weight = weight.detach()
-    there = weight.abs() > 1e-6
-    assert 0 < there.sum() < weight.numel()
-    torch.testing.assert_close(slope[there], -penalty / 3 * weight[there].sign(), atol=2e-5, rtol=0)
+    answers = model.outputs(discrepancy) + 1
     owner = torch.from_numpy(y)[discrepancy.argmin(dim=0)]
-    own = owner == torch.arange(3)[:, None]
-    if own_class:  # a weight at 0 may be pushed to the side that it must not go to
-        assert (torch.where(own, weight <= 1e-6, weight >= -1e-6)).all()
-        push = torch.where(own, slope, -slope)
-        assert (push[~there] <= penalty / 3 + 2e-5).all()
+    outputs = torch.arange(n_classes)[:, None] if n_classes > 2 else torch.ones(1, 1)
+    side = torch.where(owner == outputs, -1, 1) if own_class and n_classes else None
+    before = model.linear()[0] * scale
+    if side is not None:
+        before = side * (side * before).clamp(min=0)
+    size = before.abs()
+    plan = replace(PROCEDURES["default"].plan, sparsity=0.1, own_class=own_class)
+    give_few_reasons(model, discrepancy, answers, task, plan)
+    plain, bias = model.linear()
+    weight = (plain * scale).requires_grad_()
+    output = x @ weight.T + (bias + plain @ features.mean(dim=0)).detach()
+    if n_classes:
+        given = torch.nn.functional.one_hot(task.target, n_classes)
+        wanted = (torch.softmax(class_scores(answers), dim=1) + given) / 2
+        far = -(wanted * torch.log_softmax(class_scores(output), dim=1)).sum(dim=1).mean()
     else:
-        assert (slope[~there].abs() <= penalty / 3 + 2e-5).all()
+        far = (output - (answers + task.target[:, None]) / 2).square().mean()
+    slope = torch.autograd.grad(far + RIDGE * weight.square().sum(), weight)[0]
+    cost = 0.1 / max(n_classes, 1) * size.mean() / (size + 0.1 * size.mean())
+    weight = weight.detach()
+    there = weight.abs() > 1e-5
+    assert 0 < there.sum() < weight.numel()
+    torch.testing.assert_close(slope[there], (-cost * weight.sign())[there], atol=5e-4, rtol=0)
+    push = slope.abs() if side is None else -side * slope  # to the side where a weight may go
+    assert (push[~there] <= cost[~there] + 5e-4).all()
+    if side is not None:
+        assert (side * weight >= -1e-6).all()
 
 
-def test_with_few_series_of_a_class_the_head_stays(fixed):
-    from genshapelets.estimators.goals import Goal
-
+def test_a_readable_twin_answers_much_the_same(fixed):
     model = fixed.model_
-    discrepancy = model.discrepancies(model.paths(RaggedSeries.from_arrays(X[:10])))
-    task = Goal(Y[:10], np.ones(10), 2).task(np.arange(10), 0.0, None)
-    twin = refitted(model, discrepancy, task, 10.0, own_class=True)
-    assert torch.equal(twin.head.weight, model.head.weight)
+    paths = model.paths(RaggedSeries.from_arrays(X))
+    task = Goal(Y, np.ones(len(Y)), 2).task(np.arange(len(Y)), 0.0, None)
+    plan = PROCEDURES["default"].later
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    twin = readable_twin(model, paths, task, plan, np.random.default_rng(0))
+    for name, value in model.state_dict().items():
+        assert torch.equal(value, before[name])  # itself unchanged
+    old, new = (m.outputs(m.discrepancies(paths))[:, 0] for m in (model, twin))
+    assert ((old > 0) == (new > 0)).all()
+    unlearnt = readable_twin(
+        model, paths, task, replace(plan, learn="head"), np.random.default_rng(0)
+    )
+    assert torch.equal(unlearnt.transform.shapelets.values, model.transform.shapelets.values)
 
 
 # ------------------------------------------------------------------ a size is chosen
@@ -167,8 +190,8 @@ def test_the_fewest_within_a_standard_error():
 def test_auto_chooses_by_series_held_out(chosen):
     path = chosen.path_
     assert (np.diff(path.n_shapelets) < 0).all() and path.n_shapelets[0] == 60
-    assert path.chosen in path.n_shapelets and "56 series held out" in path.rule
-    assert chosen.model_.transform.shapelets.n_shapelets == path.chosen <= 9
+    assert path.chosen in path.n_shapelets and "104 series held out" in path.rule
+    assert chosen.model_.transform.shapelets.n_shapelets == path.chosen <= 24
     for values in (path.loss, path.loss_error, path.score):
         assert values.shape == path.n_shapelets.shape and np.isfinite(values).all()
     assert path.score_name == "accuracy"
@@ -181,7 +204,7 @@ def test_too_few_series_to_choose_by():
     path = model.path_
     assert path.chosen == path.n_shapelets[0] == 60 and np.isnan(path.loss).all()
     assert path.rule == (
-        "the most that are kept: of 24 series too few can be held out to choose by their loss (50 are "
+        "the most that are kept: of 24 series too few can be held out to choose by their loss (100 are "
         "needed)"
     )
 
@@ -194,8 +217,8 @@ def test_a_given_size(fixed):
 
 def test_regression_has_a_path_too():
     random = np.random.default_rng(0)
-    height = random.uniform(1, 3, 220)
-    series = random.normal(scale=0.1, size=(220, 1, 30))
+    height = random.uniform(1, 3, 420)
+    series = random.normal(scale=0.1, size=(420, 1, 30))
     series[:, 0, 10:18] += height[:, None]
     model = ShapeletRegressor(max_epochs=60, random_state=0).fit(series, height)
     assert model.path_.score_name == "r2" and model.path_.chosen < 60
@@ -235,7 +258,7 @@ def test_pruned(chosen):
     before = chosen.predict_proba(MANY[:5])
     chosen.pruned(60)
     np.testing.assert_array_equal(chosen.predict_proba(MANY[:5]), before)  # itself unchanged
-    explanation = chosen.pruned(9).explain(MANY[:3])
+    explanation = chosen.pruned(10).explain(MANY[:3])
     total = explanation.contributions().sum(axis=-1) + explanation.bias
     np.testing.assert_allclose(total, explanation.answers)
 
@@ -318,8 +341,8 @@ def test_channels_that_count_little_are_left_out():
 def test_planted_patterns_are_found_in_their_channels():
     """Two patterns in two of twenty channels; the others have bumps that mean nothing."""
     random = np.random.default_rng(0)
-    y = np.arange(320) % 3
-    series = random.normal(scale=0.5, size=(320, 20, 40))
+    y = np.arange(520) % 3
+    series = random.normal(scale=0.5, size=(520, 20, 40))
     bump = np.sin(np.linspace(0, np.pi, 12))
     for n in range(len(y)):
         for channel in set(range(20)) - {3, 11}:
@@ -330,8 +353,10 @@ def test_planted_patterns_are_found_in_their_channels():
             series[n, 3, start : start + 12] += 2 * np.sin(np.linspace(0, 2 * np.pi, 12))
         if y[n] == 1:
             series[n, 11, start : start + 12] += 2 * bump
-    train, test = slice(0, 220), slice(220, 320)
-    model = ShapeletClassifier(random_state=0).fit(series[train], y[train])
+    train, test = slice(0, 420), slice(420, 520)
+    model = ShapeletClassifier(max_epochs=600, batch_size=512, random_state=0).fit(
+        series[train], y[train]
+    )
     assert model.score(series[test], y[test]) > 0.95
     weight = model.model_.transform.discrepancy.weight.numpy()
     assert len(weight) <= 4
@@ -386,14 +411,14 @@ def test_ctrl_c_anywhere_leaves_a_model(after, monkeypatch):
     monkeypatch.setattr(Trainer, "_step", interrupted)
     with pytest.warns(UserWarning, match=f"interrupted after {after} of 20 epochs"):
         model = ShapeletClassifier(**{**SMALL, "max_epochs": 10}).fit(MANY, OF_MANY)
-    assert model.path_ is None and model.predict(MANY).shape == (220,)
+    assert model.path_ is None and model.predict(MANY).shape == (420,)
     assert len(model.explain(MANY[:2]).contributions()) == 2
 
 
 def test_stages_share_the_epochs_that_a_user_gives():
     procedure = PROCEDURES["default"].adapted({"max_epochs": 3, "n_shapelets": 10})
     stages = procedure.stages(50, fewest=3)
-    assert [stage.n_shapelets for stage in stages] == [100, 30, 10]
+    assert [stage.n_shapelets for stage in stages] == [100, 32, 10]
     assert [stage.plan.max_epochs for stage in stages] == [1, 1, 1]
     assert sum(s.plan.max_epochs for s in procedure.adapted({"max_epochs": 50}).stages(50, 3)) == 50
     alone = PROCEDURES["default"].adapted({"max_epochs": 1, "n_shapelets": 10}).stages(50, 3)

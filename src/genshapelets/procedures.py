@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -62,6 +62,8 @@ class Procedure:
     plan : Plan
     min_steps : int
         Epochs are added until training takes this number of steps.
+    most : int
+        At the end of training, if their number is chosen.
     first : int
         How many shapelets training starts with, if that is more than it ends with.
     candidates : int
@@ -112,6 +114,7 @@ class Procedure:
     search: str = "auto"
     log: bool = True
     minimum: str | Minimum = "min"
+    most: int = 0
     first: int = 0
     candidates: int = 1
     later: Plan | None = None
@@ -137,6 +140,11 @@ class Procedure:
         assert plan is not None
         return replace(self, plan=plan, later=later, **chosen)
 
+    def for_classes(self, n_classes: int) -> Procedure:
+        """Start with more shapelets where there are many classes, if some are dropped later."""
+        first = max(self.first, FIRST_PER_CLASS * n_classes)
+        return self if self.later is None else replace(self, first=first)
+
     def stages(self, n_series: int, fewest: int | None) -> list[Stage]:
         """From many shapelets to few, how each number of them is trained.
 
@@ -144,28 +152,42 @@ class Procedure:
         dropped, because the head is not linear or the discrepancy is made for just so many, and there
         is one stage.
         """
-        n_batches = math.ceil(n_series / self.plan.batch_size)
         few = self.n_shapelets or fewest or self.first
-        plans = {few: self.plan}
-        if self.later is not None and fewest:
-            wider = WIDER if _all_l2(self.discrepancy) else SLOW_WIDER
-            many = min(self.first, wider * self.n_shapelets) if self.n_shapelets else self.first
-            sizes = sizes_between(max(many, few), few)
-            plans = dict.fromkeys(sizes, self.later) | {sizes[0]: self.plan}
-        epochs = []
-        for size, plan in plans.items():
-            steps = self.min_steps if plan is self.plan else min(LATER_STEPS, LATER_BUDGET / size)
-            epochs.append(max(plan.max_epochs, math.ceil(steps / n_batches)))
-        stages = [Stage(*each) for each in plans.items()]
-        if self.max_epochs is not None:
-            shown = np.linspace(len(stages) - 1, 0, min(self.max_epochs, len(stages)))
-            places = sorted(shown.round().astype(int).tolist())
-            stages = [stages[place] for place in places]
-            epochs = _shared([epochs[place] for place in places], self.max_epochs)
+        sizes = self._sizes(few) if self.later is not None and fewest else [few]
+        n_batches = math.ceil(n_series / self.plan.batch_size)
+        stages = []
+        for number, size in enumerate(sizes):
+            plan, steps = self.plan, float(self.min_steps)
+            if number and self.later is not None:
+                plan, steps = self.later, min(LATER_STEPS, LATER_BUDGET / size)
+            if size > self.largest:
+                plan = replace(plan, sparsity=0.0)
+            epochs = max(plan.max_epochs, math.ceil(steps / n_batches))
+            stages.append(Stage(size, replace(plan, max_epochs=epochs)))
+        if self.max_epochs is None:
+            return stages
+        shown = np.linspace(len(stages) - 1, 0, min(self.max_epochs, len(stages)))
+        stages = [stages[place] for place in sorted(shown.round().astype(int).tolist())]
+        shares = _shared([stage.plan.max_epochs for stage in stages], self.max_epochs)
         return [
-            Stage(size, replace(plan, max_epochs=count))
-            for (size, plan), count in zip(stages, epochs, strict=True)
+            Stage(size, replace(plan, max_epochs=share))
+            for (size, plan), share in zip(stages, shares, strict=True)
         ]
+
+    @property
+    def largest(self) -> int:
+        """Size above which models are only on the way to smaller ones."""
+        return max(self.most, self.n_shapelets or 0)
+
+    def _sizes(self, few: int) -> list[int]:
+        """Numbers of shapelets on the way to few, ``most`` among them."""
+        wider = WIDER if _all_l2(self.discrepancy) else SLOW_WIDER
+        many = min(self.first, wider * self.n_shapelets) if self.n_shapelets else self.first
+        between = [self.most] if few < self.most < many else []
+        sizes = [max(many, few)]
+        for end in [*between, few]:
+            sizes += sizes_between(sizes[-1], end)[1:]
+        return sizes
 
     def _lengths(self, length: float | tuple[float, float]) -> dict[str, Any]:
         """Range of initial lengths and bound from what the user gave: one fraction or two."""
@@ -177,37 +199,37 @@ class Procedure:
         return {"initial_length": (length, length)}
 
 
-def build(
-    procedure: Procedure,
-    paths: Paths,
-    target: NDArray[Any] | None,
-    moments: tuple[Array, Array],
-    head: nn.Module | None,
-    n_outputs: int,
-    random: np.random.Generator,
-) -> ShapeletModel:
-    """Make the model that training starts from.
+class Given(NamedTuple):
+    """What a model is made for.
 
-    Parameters
+    Attributes
     ----------
-    procedure : Procedure
-        Of which `n_shapelets` is the number to start with.
     paths : Paths
         Standardised training series.
-    target : (series,) array, optional
+    target : (series,) array or None
         Integers: classes, so that each gets its share of the first shapelets. Floats: numbers.
     moments : (channels,) and (channels,) arrays
         Centre and scale, what the series were standardised by.
-    head : nn.Module, optional
-        Default: a linear map.
+    head : nn.Module or None
+        None: a linear map.
     n_outputs : int
-    random : numpy.random.Generator
     """
-    if target is None or head is not None or not _can_choose(procedure):
-        return _drawn(procedure, paths, target, moments, head, n_outputs, random)
+
+    paths: Paths
+    target: NDArray[Any] | None
+    moments: tuple[Array, Array]
+    head: nn.Module | None
+    n_outputs: int
+
+
+def build(procedure: Procedure, given: Given, random: np.random.Generator) -> ShapeletModel:
+    """Make the model that training starts from, of ``procedure.n_shapelets`` shapelets."""
+    paths, target = given.paths, given.target
+    if target is None or given.head is not None or not _can_choose(procedure):
+        return _drawn(procedure, given, random)
     n_shapelets = procedure.n_shapelets or procedure.first
     many = replace(procedure, n_shapelets=procedure.candidates * n_shapelets)
-    model = _drawn(many, paths, target, moments, head, n_outputs, random)
+    model = _drawn(many, given, random)
     seen = np.unique(np.linspace(0, len(paths) - 1, SEEN).round().astype(np.int64))
     features = model.features(model.discrepancies(paths[seen])).detach().double().cpu().numpy()
     outputs = target[seen].astype(np.float64)[:, None]
@@ -230,16 +252,9 @@ def _all_l2(discrepancy: str | dict[str, float] | Discrepancy) -> bool:
     return all(kind.of is L2Discrepancy for kind in kinds_of(discrepancy))
 
 
-def _drawn(
-    procedure: Procedure,
-    paths: Paths,
-    target: NDArray[Any] | None,
-    moments: tuple[Array, Array],
-    head: nn.Module | None,
-    n_outputs: int,
-    random: np.random.Generator,
-) -> ShapeletModel:
+def _drawn(procedure: Procedure, given: Given, random: np.random.Generator) -> ShapeletModel:
     """A model whose shapelets start as the procedure says."""
+    paths, target = given.paths, given.target
     counts_samples = any(kind.of.counts_samples for kind in kinds_of(procedure.discrepancy))
     longest_span = float(paths.spans.max())
     gap = longest_span / max(int(paths.lengths.max()) - 1, 1)
@@ -288,8 +303,8 @@ def _drawn(
     )
     model = ShapeletModel(
         transform,
-        _linear(n_shapelets, n_outputs) if head is None else copy.deepcopy(head),
-        *moments,
+        _linear(n_shapelets, given.n_outputs) if given.head is None else copy.deepcopy(given.head),
+        *given.moments,
         epsilon=procedure.epsilon,
         per_length=procedure.per_length,
         log=procedure.log,
@@ -359,10 +374,11 @@ def _searched(
     )
 
 
+FIRST_PER_CLASS = 10  # of the first shapelets
 WIDER = 10  # times as many shapelets as are asked for are trained at first, at most
 SLOW_WIDER = 2  # the same, by another discrepancy than L2
-LATER_STEPS = 300  # of a model that was cut from a larger one, at most
-LATER_BUDGET = 8000  # such steps times shapelets
+LATER_STEPS = 150  # of a model that was cut from a larger one, at most
+LATER_BUDGET = 4000  # such steps times shapelets
 SEEN = 2000  # series that choose the first shapelets
 N_LENGTHS = 8  # of the windows that a search chooses from
 CANDIDATES = 20  # windows for each shapelet
@@ -414,7 +430,7 @@ PROCEDURES = {
             gamma=1e-4,
             own_class=True,
             dropout=0.5,
-            near=True,
+            sparsity=0.006,
         ),
         later=Plan(
             OneCycle(0.01, rising=0.1),
@@ -423,13 +439,13 @@ PROCEDURES = {
             gamma=1e-4,
             own_class=True,
             dropout=0.15,
-            sparsity=0.01,
-            near=True,
+            sparsity=0.006,
         ),
-        first=200,
-        candidates=3,
+        most=60,
+        first=100,
+        candidates=10,
         max_channels=3,
-        min_steps=250,
+        min_steps=150,
         validation=0.0,
         smoothing=0.05,
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,12 +14,11 @@ from .elimination import eliminate
 from .model import ShapeletModel
 from .paths import Array, Index, Paths
 from .progress import Progress
-from .refit import refitted
-from .sources import hold_near
+from .readable import readable_twin
 from .training import Checkpoint, Plan, Task, Trainer
 
-FEWEST_HELD_OUT = 50  # series, below which their loss says too little to choose a size by
-CUT = 0.55  # share of the shapelets that stay when some are dropped
+FEWEST_HELD_OUT = 100  # series, below which their loss says too little to choose a size by
+CUT = 0.72  # share of the shapelets that stay when some are dropped
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +72,8 @@ class Cut(NamedTuple):
 def sizes_between(many: int, few: int) -> list[int]:
     """Sizes from many to few, each about `CUT` of the one before."""
     sizes = [many]
-    while sizes[-1] * CUT > few * 1.3:
-        sizes.append(int(sizes[-1] * CUT))
+    while (fewer := math.ceil(sizes[-1] * CUT)) > 1.15 * few:
+        sizes.append(fewer)
     return sizes if many == few else [*sizes, few]
 
 
@@ -129,7 +129,7 @@ class Descent:
             of_stage = self._trained(f"{name}-{number}", number, model, part, held_out)
             for figure, values in of_stage.items():
                 history.setdefault(figure, []).extend(values)
-            cuts.append(Cut(sparse(model, part, stage.plan), origin))
+            cuts.append(Cut(self._readable(model, part, stage.plan), origin))
             if self.interrupted or enough(cuts[-1].model):
                 break
         return cuts, history
@@ -158,11 +158,15 @@ class Descent:
                 self.checkpoint.keep(trainer, name)
 
         self.interrupted = not trainer.run(after_epoch)
-        if plan.near and plan.learn == "all":
-            hold_near(model, part.paths, np.random.default_rng(self.seed))
         if self.checkpoint is not None and not self.interrupted:
             self.checkpoint.end(name, model.state_dict(), trainer.history)
         return trainer.history
+
+    def _readable(self, model: ShapeletModel, part: Part, plan: Plan) -> ShapeletModel:
+        """What is kept of a model: itself, if only smaller ones are to be read."""
+        if not plan.sparsity:
+            return model
+        return readable_twin(model, *part, plan, np.random.default_rng(self.seed))
 
 
 @torch.no_grad()
@@ -178,14 +182,6 @@ def strongest(model: ShapeletModel, part: Part, n_shapelets: int) -> list[int]:
     target, n_classes = part.task.target.cpu().numpy(), part.task.n_classes
     outputs = np.eye(n_classes)[target] if n_classes else target[:, None]
     return eliminate(features.cpu().numpy(), outputs, n_shapelets, always).tolist()
-
-
-def sparse(model: ShapeletModel, part: Part, plan: Plan) -> ShapeletModel:
-    """A model with few reasons for each answer, if the plan says so."""
-    if not plan.sparsity:
-        return model
-    known = model.discrepancies(part.paths)
-    return refitted(model, known, part.task, plan.sparsity, plan.own_class)
 
 
 class SizeChoice:
@@ -208,6 +204,7 @@ class SizeChoice:
     """
 
     HOPELESS = 3.0  # standard errors above the least loss
+    NEGLIGIBLE = 0.01  # difference of losses: as good, however small its error
 
     def __init__(self, judge: Callable[[Any], tuple[Array, float]]) -> None:
         self.judge = judge
@@ -220,12 +217,12 @@ class SizeChoice:
         self.losses.append(loss)
         self.scores.append(score)
         worse, error = self._worse()
-        return bool(worse[-1] > self.HOPELESS * error[-1])
+        return bool(worse[-1] > self.HOPELESS * max(error[-1], self.NEGLIGIBLE))
 
     def smallest(self) -> int:
-        """Which is the last whose loss is within one standard error of the least."""
+        """Which is the last whose loss is within one standard error of the least, or as good."""
         worse, error = self._worse()
-        return int(np.flatnonzero(worse <= error)[-1])
+        return int(np.flatnonzero(worse <= np.maximum(error, self.NEGLIGIBLE))[-1])
 
     def _worse(self) -> tuple[Array, Array]:
         losses = np.stack(self.losses)

@@ -99,10 +99,8 @@ class Plan:
     learn : "all" or "head"
         "head": shapelets, lengths and metric stay as they start.
     sparsity : float
-        Penalty of the head's weights when it is solved for once more at the end; 0: it is not. See
-        `genshapelets.refit`.
-    near : bool
-        Whether at the end shapelets that have gone too far from training windows are moved back.
+        At the end shapelets are moved near training windows and the head is solved for once more with
+        this penalty, see `genshapelets.readable`; 0: neither.
     """
 
     schedule: OneCycle | Plateau
@@ -116,7 +114,6 @@ class Plan:
     ridge: float = 0.0
     learn: Literal["all", "head"] = "all"
     sparsity: float = 0.0
-    near: bool = False
 
 
 @dataclass(frozen=True)

@@ -218,6 +218,8 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
             )
         _tell_of_constant_channels(series)
         procedure = PROCEDURES[self.procedure].adapted(self._choices())
+        if goal is not None:
+            procedure = procedure.for_classes(goal.n_classes)
         checkpoint = None
         if self.checkpoint is not None and goal is not None:
             fingerprint = self._fingerprint(series, goal, procedure)

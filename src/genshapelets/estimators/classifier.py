@@ -32,12 +32,13 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
     Parameters
     ----------
     n_shapelets : int or "auto"
-        How many shapelets the model has in the end. By default training starts with up to 200 of them,
-        chosen from three times as many windows of the series, drops those that matter least again and
-        again, and trains on after each cut. "auto" (None means the same) goes on to a handful, and keeps
-        the fewest, of at most 60, whose loss on series held out is within one standard error of the
-        least; if there are too few series for that, 60. See `path_` and `pruned`. With a head of your
-        own nothing is dropped. Other procedures train as many as they end with, "auto" being 30.
+        How many shapelets the model has in the end. By default training starts with 100 of them (ten
+        for each class, if that is more), chosen from ten times as many windows of the series, drops
+        those that matter least again and again, and trains on after each cut. "auto" (None means the
+        same) goes on to a handful, and keeps the fewest, of at most 60, whose loss on series held out
+        is within one standard error of the least; if there are fewer than 400 series, 60. See `path_`
+        and `pruned`. With a head of your own nothing is dropped. Other procedures train as many as they
+        end with, "auto" being 30.
     n_knots : int, optional
         Points that each shapelet is drawn through.
     initial_length : fraction or (low, high), optional

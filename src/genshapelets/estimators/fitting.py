@@ -16,7 +16,7 @@ from ..discrepancies import Discrepancy
 from ..interpolation import Interpolation, make_interpolation
 from ..model import ShapeletModel, observed_moments, standardise
 from ..paths import Array, Index, Paths, interpolate
-from ..procedures import Procedure, build
+from ..procedures import Given, Procedure, build
 from ..progress import Progress
 from ..series import RaggedSeries
 from ..sizes import (
@@ -36,9 +36,6 @@ TYPICAL = 1000  # training series that say how well a shapelet usually fits
 HELD_OUT = 0.25  # share of the series that a number of shapelets is chosen by
 FEWEST = 3  # shapelets that are tried, and half as many as there are classes
 FEWEST_UNCHOSEN = 30  # the same, if there are too few series to choose their number
-MOST = (
-    60  # shapelets, if their number is chosen, and as many if there are too few series to choose it
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +131,9 @@ class Fitter:
                 run = self._descend(descent, "all", series, goal)
             else:
                 run, path = self._measured(descent, series, goal, parts)
-                if not descent.interrupted:
+                if path is not None:
+                    fewest = path.n_shapelets[-1]
+                    descent.stages = [stage for stage in stages if stage.n_shapelets >= fewest]
                     run = self._descend(descent, "all", series, goal)
         finally:
             progress.close()
@@ -171,13 +170,15 @@ class Fitter:
         standard = standardise(series, centre, scale)
         interpolation = make_interpolation(self.interpolation).fit(standard[training])
         paths = interpolate(interpolation(standard))
-        model = build(
-            replace(self.procedure, n_shapelets=n_shapelets),
+        given = Given(
             paths if len(training) == len(series) else paths[training],
             None if goal is None else goal.target[training],
-            (centre, scale), self.head, 1 if goal is None else goal.n_outputs,
-            np.random.default_rng(self.seed),
-        ).to(self.device)  # fmt: skip
+            (centre, scale),
+            self.head,
+            1 if goal is None else goal.n_outputs,
+        )
+        procedure = replace(self.procedure, n_shapelets=n_shapelets)
+        model = build(procedure, given, np.random.default_rng(self.seed)).to(self.device)
         model.interpolation = interpolation
         return model, paths
 
@@ -205,12 +206,8 @@ class Fitter:
         ]
         assert parts[0] is not None
         cuts, history = descent.run(name, model, parts[0], parts[1], enough)
-        cuts = [cut for cut in cuts if len(cut.origin) <= self._most()] or cuts[-1:]
+        cuts = [cut for cut in cuts if len(cut.origin) <= self.procedure.largest] or cuts[-1:]
         return Run(cuts, first, series, paths, history)
-
-    def _most(self) -> int:
-        """Size above which models are only on the way to smaller ones."""
-        return max(MOST, self.procedure.n_shapelets or 0)
 
     def _parts(self, goal: Goal | None) -> tuple[Index, Index] | None:
         """Series to train on and to choose a size by; None if it is known, or if there are too few."""
@@ -224,7 +221,7 @@ class Fitter:
         if len(stages) == 1:
             return None
         sizes = np.array(
-            [stage.n_shapelets for stage in stages if stage.n_shapelets <= self._most()]
+            [stage.n_shapelets for stage in stages if stage.n_shapelets <= self.procedure.largest]
         )
         chosen, rule = int(sizes[-1]), "it was asked for"
         if self.procedure.n_shapelets is None:
@@ -239,7 +236,7 @@ class Fitter:
     def _measured(
         self, descent: Descent, series: RaggedSeries, goal: Goal, parts: tuple[Index, Index]
     ) -> tuple[Run, SizePath | None]:
-        """Train on one part and choose a size by the other; the descent then ends where this did."""
+        """Train on one part and choose a size by the other."""
         training, held_out = parts
         others, their_goal = series[held_out], goal.of(held_out)
 
@@ -249,14 +246,12 @@ class Fitter:
 
         def enough(model: ShapeletModel) -> bool:
             n_shapelets = model.transform.shapelets.n_shapelets
-            return n_shapelets <= self._most() and choice.is_hopeless(model)
+            return n_shapelets <= self.procedure.largest and choice.is_hopeless(model)
 
         choice = SizeChoice(judge)
         run = self._descend(descent, "part", series[training], goal.of(training), enough)
         if descent.interrupted:
             return run, None
-        fewest = len(run.cuts[-1].origin)
-        descent.stages = [stage for stage in descent.stages if stage.n_shapelets >= fewest]
         sizes = np.array([len(cut.origin) for cut in run.cuts])
         losses = np.stack(choice.losses)
         path = SizePath(
@@ -267,7 +262,7 @@ class Fitter:
             goal.score_name,
             int(sizes[choice.smallest()]),
             f"the fewest whose loss on {len(held_out)} series held out is within one standard error of "
-            "the least",
+            f"the least, or within {choice.NEGLIGIBLE}",
         )
         return run, path
 
