@@ -23,7 +23,7 @@ demo: $(STAMP) ## run examples/demo.py
 	$(BIN)/python examples/demo.py
 
 test: $(STAMP) ## run the tests and the examples in docstrings (all but those marked slow)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile
 
 bench: $(STAMP) ## run the benchmarks of the transform and of all discrepancies
 	$(BIN)/python -m benchmarks.transform

@@ -55,7 +55,7 @@ def fixed():
 def test_sizes_go_from_many_to_few():
     assert sizes_between(60, 3) == [60, 44, 32, 24, 18, 13, 10, 8, 6, 5, 4, 3]
     assert sizes_between(60, 30) == [60, 44, 30]
-    assert sizes_between(5, 5) == [5]
+    assert sizes_between(5, 5) == [5] and sizes_between(4, 1) == [4, 3, 2, 1]
 
 
 def test_elimination_by_a_plain_loop():

@@ -161,7 +161,7 @@ class Procedure:
             if number and self.later is not None:
                 plan, steps = self.later, min(LATER_STEPS, LATER_BUDGET / size)
             if size > self.largest:
-                plan = replace(plan, sparsity=0.0)
+                plan = replace(plan, near=False, sparsity=0.0)
             epochs = max(plan.max_epochs, math.ceil(steps / n_batches))
             stages.append(Stage(size, replace(plan, max_epochs=epochs)))
         if self.max_epochs is None:
@@ -430,15 +430,16 @@ PROCEDURES = {
             gamma=1e-4,
             own_class=True,
             dropout=0.5,
-            sparsity=0.006,
+            near=True,
         ),
         later=Plan(
             OneCycle(0.01, rising=0.1),
-            max_epochs=3,
+            max_epochs=2,
             batch_size=256,
             gamma=1e-4,
             own_class=True,
             dropout=0.15,
+            near=True,
             sparsity=0.006,
         ),
         most=60,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import one_hot
 
 from .model import ShapeletModel
@@ -28,12 +28,12 @@ def readable_twin(
 ) -> ShapeletModel:
     """A copy with shapelets near training windows and a sparse head that gives much the same answers.
 
-    Shapelets that were not learnt, and heads that are not linear, stay as they are.
+    Each as far as the plan asks for it; shapelets that were not learnt stay as they are.
     """
     twin = copy.deepcopy(model)
-    if plan.learn == "all":
+    if plan.near and plan.learn == "all":
         hold_near(twin, paths, random)
-    if type(model.head) is nn.Linear:
+    if plan.sparsity:
         answers = model.outputs(model.discrepancies(paths))
         give_few_reasons(twin, twin.discrepancies(paths), answers, task, plan)
     return twin

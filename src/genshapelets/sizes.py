@@ -72,7 +72,7 @@ class Cut(NamedTuple):
 def sizes_between(many: int, few: int) -> list[int]:
     """Sizes from many to few, each about `CUT` of the one before."""
     sizes = [many]
-    while (fewer := math.ceil(sizes[-1] * CUT)) > 1.15 * few:
+    while (fewer := min(math.ceil(sizes[-1] * CUT), sizes[-1] - 1)) > 1.15 * few:
         sizes.append(fewer)
     return sizes if many == few else [*sizes, few]
 
@@ -129,7 +129,8 @@ class Descent:
             of_stage = self._trained(f"{name}-{number}", number, model, part, held_out)
             for figure, values in of_stage.items():
                 history.setdefault(figure, []).extend(values)
-            cuts.append(Cut(self._readable(model, part, stage.plan), origin))
+            random = np.random.default_rng(self.seed)
+            cuts.append(Cut(readable_twin(model, *part, stage.plan, random), origin))
             if self.interrupted or enough(cuts[-1].model):
                 break
         return cuts, history
@@ -161,12 +162,6 @@ class Descent:
         if self.checkpoint is not None and not self.interrupted:
             self.checkpoint.end(name, model.state_dict(), trainer.history)
         return trainer.history
-
-    def _readable(self, model: ShapeletModel, part: Part, plan: Plan) -> ShapeletModel:
-        """What is kept of a model: itself, if only smaller ones are to be read."""
-        if not plan.sparsity:
-            return model
-        return readable_twin(model, *part, plan, np.random.default_rng(self.seed))
 
 
 @torch.no_grad()
@@ -203,7 +198,7 @@ class SizeChoice:
     ([False, False, True], 1)
     """
 
-    HOPELESS = 3.0  # standard errors above the least loss
+    HOPELESS = 2.0  # standard errors above the least loss
     NEGLIGIBLE = 0.01  # difference of losses: as good, however small its error
 
     def __init__(self, judge: Callable[[Any], tuple[Array, float]]) -> None:

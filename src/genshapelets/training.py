@@ -98,9 +98,11 @@ class Plan:
         by the number of training series.
     learn : "all" or "head"
         "head": shapelets, lengths and metric stay as they start.
+    near : bool
+        Whether at the end shapelets that have gone too far from training windows are moved back.
     sparsity : float
-        At the end shapelets are moved near training windows and the head is solved for once more with
-        this penalty, see `genshapelets.readable`; 0: neither.
+        Penalty of the head's weights when it is solved for once more at the end; 0: it is not. See
+        `genshapelets.readable`.
     """
 
     schedule: OneCycle | Plateau
@@ -113,6 +115,7 @@ class Plan:
     length_rate: float = 1.0
     ridge: float = 0.0
     learn: Literal["all", "head"] = "all"
+    near: bool = False
     sparsity: float = 0.0
 
 
