@@ -530,3 +530,33 @@ def test_the_kernels_run_without_compilation():
     exec(FORWARD_AND_BACKWARD, compiled)
     plain = json.loads(python(FORWARD_AND_BACKWARD, NUMBA_DISABLE_JIT="1"))
     np.testing.assert_allclose(plain, compiled["results"](), rtol=1e-12, atol=1e-12)
+
+
+FIT = """
+import hashlib
+import numpy as np
+from genshapelets import ShapeletClassifier
+random = np.random.default_rng(0)
+X, y = random.normal(size=(30, 3, 60)).cumsum(axis=2), np.arange(30) % 3
+model = ShapeletClassifier(n_shapelets=10, max_epochs=10, random_state=0, n_jobs=1).fit(X, y)
+print(hashlib.sha256(model.shapelets_.tobytes()).hexdigest())
+"""
+
+
+def test_what_kernels_call_is_part_of_them():
+    """Otherwise a call would go to the copy that was loaded first, and copies may round differently."""
+    found = 0
+    ours = [module for name, module in sys.modules.items() if name.startswith("genshapelets")]
+    for module in ours:
+        for each in [each for each in vars(module).values() if hasattr(each, "py_func")]:
+            used = map(each.py_func.__globals__.get, each.py_func.__code__.co_names)
+            for inner in (each for each in used if hasattr(each, "targetoptions")):
+                assert inner.targetoptions.get("forceinline"), (each, inner)
+                found += 1
+    assert found > 50
+
+
+@pytest.mark.slow
+def test_a_model_does_not_depend_on_whether_its_kernels_were_compiled_before(tmp_path):
+    first, second = (python(FIT, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
+    assert first == second

@@ -65,8 +65,12 @@ def kernel(function: Callable, **options: Any) -> Any:
 
 
 def inner_kernel(function: Callable) -> Any:
-    """Compile a function that only kernels call: without a way in from Python it compiles faster."""
-    return kernel(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    """Compile a function that only kernels call: without a way in from Python it compiles faster.
+
+    It becomes part of its caller. A call would go to whichever copy was loaded first, compiled just now
+    or read from disk; they may round differently.
+    """
+    return kernel(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
 
 
 # Threads
