@@ -536,9 +536,10 @@ FIT = """
 import hashlib
 import numpy as np
 from genshapelets import ShapeletClassifier
-random = np.random.default_rng(0)
-X, y = random.normal(size=(30, 3, 60)).cumsum(axis=2), np.arange(30) % 3
-model = ShapeletClassifier(n_shapelets=10, max_epochs=10, random_state=0, n_jobs=1).fit(X, y)
+random = np.random.default_rng(0)  # flat parts, where rounding decides which of many windows is best
+steps = random.normal(size=(30, 4, 65)) * (random.random((30, 4, 65)) < 0.05)
+X, y = steps.cumsum(axis=2), np.arange(30) % 6
+model = ShapeletClassifier(n_shapelets=30, max_epochs=10, random_state=0, n_jobs=1).fit(X, y)
 print(hashlib.sha256(model.shapelets_.tobytes()).hexdigest())
 """
 
