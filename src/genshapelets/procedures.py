@@ -228,14 +228,17 @@ def build(procedure: Procedure, given: Given, random: np.random.Generator) -> Sh
     if target is None or given.head is not None or not _can_choose(procedure):
         return _drawn(procedure, given, random)
     n_shapelets = procedure.n_shapelets or procedure.first
-    many = replace(procedure, n_shapelets=procedure.candidates * n_shapelets)
-    model = _drawn(many, given, random)
+    many = procedure.candidates * n_shapelets
+    model = _drawn(replace(procedure, n_shapelets=many, standardise_features=False), given, random)
     seen = np.unique(np.linspace(0, len(paths) - 1, SEEN).round().astype(np.int64))
     features = model.features(model.discrepancies(paths[seen])).detach().double().cpu().numpy()
     outputs = target[seen].astype(np.float64)[:, None]
     if target.dtype.kind == "i":
         outputs = np.eye(int(target.max()) + 1)[target[seen]]
-    return model.chosen(eliminate(features, outputs, n_shapelets).tolist())
+    model = model.chosen(eliminate(features, outputs, n_shapelets).tolist())
+    if procedure.standardise_features:
+        model.standardise_features(paths)
+    return model
 
 
 def _can_choose(procedure: Procedure) -> bool:
