@@ -187,6 +187,27 @@ def test_the_fewest_within_a_standard_error():
     assert choice.smallest() == 2
 
 
+def test_small_differences_do_not_count_however_sure():
+    better = np.array([0.1, 0.1001, 0.0999])
+    for worse, chosen, hopeless in ((0.009, 1, False), (0.011, 0, False), (0.021, 0, True)):
+        choice = SizeChoice(lambda shift: (better + shift, 1.0))
+        assert not choice.is_hopeless(0.0) and choice.is_hopeless(worse) == hopeless
+        assert choice.smallest() == chosen
+
+
+def test_many_classes_start_with_more_shapelets():
+    default, paper = PROCEDURES["default"], PROCEDURES["paper"]
+    assert default.for_classes(3).first == default.first == 100
+    assert default.for_classes(15).first == 150 and paper.for_classes(15) is paper
+
+
+def test_models_on_the_way_stay_as_they_are_trained():
+    stages = PROCEDURES["default"].adapted({"n_shapelets": 30}).stages(50, fewest=30)
+    for size, plan in stages:
+        assert (plan.sparsity > 0) == plan.near == (size <= 60)
+    assert [size for size, _ in stages] == [100, 72, 60, 44, 30]
+
+
 def test_auto_chooses_by_series_held_out(chosen):
     path = chosen.path_
     assert (np.diff(path.n_shapelets) < 0).all() and path.n_shapelets[0] == 60

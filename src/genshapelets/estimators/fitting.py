@@ -132,8 +132,8 @@ class Fitter:
             else:
                 run, path = self._measured(descent, series, goal, parts)
                 if path is not None:
-                    fewest = path.n_shapelets[-1]
-                    descent.stages = [stage for stage in stages if stage.n_shapelets >= fewest]
+                    last = path.n_shapelets[-1]
+                    descent.stages = [stage for stage in stages if stage.n_shapelets >= last]
                     run = self._descend(descent, "all", series, goal)
         finally:
             progress.close()
