@@ -81,7 +81,7 @@ def seeing_all(model, X):
     if weight is not None and weight.ndim == 2:
         with torch.no_grad():
             weight[weight == 0] = 0.1
-            discrepancy = model._discrepancy(X)[0].double()
+            discrepancy = model._matches(X)[0].discrepancy.double()
             features = model.model_.features(discrepancy).numpy()
         model.typical_features_, model.feature_spread_ = features.mean(axis=0), features.std(axis=0)
     return model

@@ -18,6 +18,7 @@ ROAD = [
     "tables",
     "arrays",
     "series",
+    "covariates",
     "preprocessing",
     "paths",
     "interpolation",

@@ -133,7 +133,7 @@ def test_the_head_solves_its_problem(own_class, n_classes):
         before = side * (side * before).clamp(min=0)
     size = before.abs()
     plan = replace(PROCEDURES["default"].plan, sparsity=0.1, own_class=own_class)
-    give_few_reasons(model, discrepancy, answers, task, plan)
+    give_few_reasons(model, discrepancy, None, answers, task, plan)
     plain, bias = model.linear()
     weight = (plain * scale).requires_grad_()
     output = x @ weight.T + (bias + plain @ features.mean(dim=0)).detach()

@@ -12,7 +12,13 @@ DROPPED = 0.15  # share of the features that goes at a time
 RIDGE = 0.1  # penalty, relative to the number of series
 
 
-def eliminate(features: Array, target: Array, n_kept: int, always: Sequence[int] = ()) -> Index:
+def eliminate(
+    features: Array,
+    target: Array,
+    n_kept: int,
+    always: Sequence[int] = (),
+    beside: Array | None = None,
+) -> Index:
     """Fit, drop the features of the smallest weights, and fit again until few are left.
 
     Parameters
@@ -23,6 +29,8 @@ def eliminate(features: Array, target: Array, n_kept: int, always: Sequence[int]
     n_kept : int
     always : sequence of int
         Columns that are never dropped.
+    beside : (series, others) array, optional
+        Features that the linear model has anyway: those that only say the same are not needed.
 
     Returns
     -------
@@ -40,7 +48,8 @@ def eliminate(features: Array, target: Array, n_kept: int, always: Sequence[int]
     y = target - target.mean(axis=0)
     kept = np.arange(x.shape[1])
     while len(kept) > n_kept:
-        size = np.linalg.norm(_ridge(x[:, kept], y), axis=1)
+        some = x[:, kept] if beside is None else np.concatenate([x[:, kept], beside], axis=1)
+        size = np.linalg.norm(_ridge(some, y)[: len(kept)], axis=1)
         size[np.isin(kept, always)] = np.inf
         n_left = max(n_kept, int(len(kept) * (1 - DROPPED)))
         kept = kept[np.sort(np.argsort(-size, kind="stable")[:n_left])]

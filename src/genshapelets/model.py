@@ -11,8 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from .covariates import Covariates
 from .interpolation import Interpolation, Linear
-from .paths import Paths, interpolate
+from .paths import Array, Paths, interpolate
 from .series import RaggedSeries
 from .transform import GeneralisedShapeletTransform, Matches
 
@@ -24,6 +25,7 @@ class ShapeletModel(nn.Module):
 
     With the default linear head a very negative weight says: to be like this shapelet speaks for this
     class. The features are standardised by constants m, d, which `linear` folds into the weights.
+    What else is known of a series adds a linear term of its own.
 
     Parameters
     ----------
@@ -43,6 +45,11 @@ class ShapeletModel(nn.Module):
         How standardised series become paths; default: straight lines.
     log : bool
         False: no logarithm, :math:`x_k = \sigma_k`.
+
+    Attributes
+    ----------
+    covariates : Covariates or None
+        What is known of a series beside its shapes, with weights of its own. None at first.
     """
 
     centre: Tensor
@@ -69,6 +76,7 @@ class ShapeletModel(nn.Module):
         self.per_length = per_length
         self.interpolation = Linear() if interpolation is None else interpolation
         self.log = log
+        self.covariates: Covariates | None = None
         n_shapelets = transform.shapelets.n_shapelets
         self.register_buffer("centre", torch.from_numpy(centre))
         self.register_buffer("scale", torch.from_numpy(scale))
@@ -78,7 +86,10 @@ class ShapeletModel(nn.Module):
     def paths(self, series: RaggedSeries) -> Paths:
         """Standardise the channels and interpolate; a channel never observed becomes 0, the mean."""
         centre, scale = self.centre.cpu().numpy(), self.scale.cpu().numpy()
-        return interpolate(self.interpolation(standardise(series, centre, scale)))
+        paths = interpolate(self.interpolation(standardise(series, centre, scale)))
+        if self.covariates is None:
+            return paths
+        return replace(paths, covariates=self.covariates.values(series))
 
     def features(self, discrepancy: Tensor) -> Tensor:
         """Logarithms of discrepancies, (series, shapelets), or without ``log`` these themselves."""
@@ -99,7 +110,7 @@ class ShapeletModel(nn.Module):
         ``keep`` multiplies the standardised features: dropout, whose randomness the caller owns.
         """
         matches = self.transform(paths)
-        return self.apply_head(matches.discrepancy, keep), matches
+        return self.apply_head(matches.discrepancy, paths.covariates, keep), matches
 
     @torch.no_grad()
     def discrepancies(self, paths: Paths, size: int = 512) -> Tensor:
@@ -107,22 +118,32 @@ class ShapeletModel(nn.Module):
         starts = range(0, len(paths), size)
         return torch.cat([self.transform(paths[n : n + size]).discrepancy for n in starts])
 
-    def apply_head(self, discrepancy: Tensor, keep: Tensor | None = None) -> Tensor:
-        """Outputs of the head for discrepancies (series, shapelets); ``keep`` as in `forward`."""
+    def apply_head(
+        self, discrepancy: Tensor, covariates: Array | None, keep: Tensor | None = None
+    ) -> Tensor:
+        """Outputs for discrepancies and the `covariates` of paths; ``keep`` as in `forward`."""
         features = (self.features(discrepancy) - self.feature_mean) / self.feature_scale
-        return self.head(features if keep is None else features * keep)
+        output = self.head(features if keep is None else features * keep)
+        if self.covariates is None or covariates is None:
+            return output
+        return output + self.covariates(covariates)
 
-    def outputs(self, discrepancy: Tensor) -> Tensor:
-        """Outputs for given discrepancies, in float64: what predictions and explanations are made of.
+    def outputs(self, discrepancy: Tensor, covariates: Array | None = None) -> Tensor:
+        """Outputs as of `apply_head`, in float64: what predictions and explanations are made of.
 
-        For a linear head they are sums of one contribution for each shapelet and the bias.
+        For a linear head they are sums of the bias and one contribution for each shapelet and covariate.
         """
         features = self.features(discrepancy.double())
         if type(self.head) is nn.Linear:
             weight, bias = self.linear()
-            return features @ weight.T + bias
-        features = (features - self.feature_mean) / self.feature_scale
-        return self.head(features.to(self.feature_mean)).double()
+            output = features @ weight.T + bias
+        else:
+            features = (features - self.feature_mean) / self.feature_scale
+            output = self.head(features.to(self.feature_mean)).double()
+        if self.covariates is None or covariates is None:
+            return output
+        values = torch.from_numpy(covariates).to(output.device)
+        return output + values @ self.covariates.weight.double().T
 
     @torch.no_grad()
     def chosen(self, shapelets: Sequence[int]) -> ShapeletModel:
@@ -149,6 +170,7 @@ class ShapeletModel(nn.Module):
             interpolation=self.interpolation,
             log=self.log,
         )
+        twin.covariates = copy.deepcopy(self.covariates)
         twin.feature_mean.copy_(self.feature_mean[list(shapelets)])
         twin.feature_scale.copy_(self.feature_scale[list(shapelets)])
         return twin.to(self.feature_mean.device)

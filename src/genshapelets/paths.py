@@ -63,6 +63,8 @@ class Paths:
         Sampling step of the regularly sampled series; 0 for all others.
     time_origin : numpy.datetime64 (ns), or None
         What times are counted from, in seconds, if those of the series are datetimes.
+    covariates : (series, covariates) array, or None
+        What a model knows of each series beside its path; see `genshapelets.covariates`.
     """
 
     knots: Array
@@ -71,6 +73,7 @@ class Paths:
     origin: Array
     step: Array
     time_origin: np.datetime64 | None = None
+    covariates: Array | None = None
     _prepared: dict[Callable, Any] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -140,6 +143,7 @@ class Paths:
             self.origin[chosen],
             self.step[chosen],
             self.time_origin,
+            None if self.covariates is None else self.covariates[chosen],
             {prepare: known[chosen] for prepare, known in self._prepared.items()},
         )
 

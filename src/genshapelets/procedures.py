@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from .cepstrum import MelFrequencyCepstrum
+from .covariates import Covariates
 from .discrepancies import ClassicalDiscrepancy, Discrepancy, L2Discrepancy, MixedDiscrepancy
 from .elimination import eliminate
 from .initial import kmeans_windows, random_windows
@@ -213,6 +214,8 @@ class Given(NamedTuple):
     head : nn.Module or None
         None: a linear map.
     n_outputs : int
+    covariates : Covariates or None
+        What is known of the series beside their paths, which hold the values.
     """
 
     paths: Paths
@@ -220,6 +223,7 @@ class Given(NamedTuple):
     moments: tuple[Array, Array]
     head: nn.Module | None
     n_outputs: int
+    covariates: Covariates | None = None
 
 
 def build(procedure: Procedure, given: Given, random: np.random.Generator) -> ShapeletModel:
@@ -235,7 +239,8 @@ def build(procedure: Procedure, given: Given, random: np.random.Generator) -> Sh
     outputs = target[seen].astype(np.float64)[:, None]
     if target.dtype.kind == "i":
         outputs = np.eye(int(target.max()) + 1)[target[seen]]
-    model = model.chosen(eliminate(features, outputs, n_shapelets).tolist())
+    beside = None if paths.covariates is None else paths.covariates[seen]
+    model = model.chosen(eliminate(features, outputs, n_shapelets, beside=beside).tolist())
     if procedure.standardise_features:
         model.standardise_features(paths)
     return model
@@ -312,6 +317,7 @@ def _drawn(procedure: Procedure, given: Given, random: np.random.Generator) -> S
         per_length=procedure.per_length,
         log=procedure.log,
     )
+    model.covariates = given.covariates
     if procedure.standardise_features:
         model.standardise_features(paths)
     return model

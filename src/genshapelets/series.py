@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, overload
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arrays import DOUBLE_EPS, flatten, listed, match_times, offsets_of, precision_of
-from .tables import as_floats, name_series, read_long
+from .tables import as_floats, name_series, read_long, read_static
 
 _NANOSECONDS = 10**9  # in a second
 
@@ -48,6 +48,9 @@ class RaggedSeries:
     time_origin : numpy.datetime64 (ns), or None
         If the times are datetimes, the earliest one of the batch as it was made (a selection keeps
         it); None if they are numbers.
+    static : dict of (n_series,) arrays, or None
+        What is known of each series as a whole, by name: float64, or text (object; None = missing).
+        See `with_static`.
 
     Examples
     --------
@@ -72,6 +75,7 @@ class RaggedSeries:
     channel_names: tuple[str, ...] | None = None
     series_ids: NDArray[Any] | None = None
     time_origin: np.datetime64 | None = None
+    static: Mapping[str, NDArray[Any]] | None = None
 
     def __post_init__(self) -> None:
         for name in ("times", "values", "row_offsets", "time_precision", "series_ids"):
@@ -209,10 +213,20 @@ class RaggedSeries:
                     f"batches 0 and {i} must both have datetimes or both have numbers as times. "
                     "Convert one of them before making the batch."
                 )
+        names = [tuple(part.static or ()) for part in parts]
+        if len(set(names)) > 1:
+            raise ValueError(
+                f"batches must have the same static covariates; got {names}. Add them to all, or "
+                "leave them out with dataclasses.replace(batch, static=None)."
+            )
+        static = None
+        if names[0]:
+            columns = [part.static or {} for part in parts]
+            static = {name: np.concatenate([some[name] for some in columns]) for name in names[0]}
         ids = [part.series_ids for part in parts if part.series_ids is not None]
         if len({array.dtype.kind for array in ids}) > 1:
             ids = [array.astype(object) for array in ids]
-        return cls._checked(
+        joined = cls._checked(
             np.concatenate([part.to_user_time(part.times) for part in parts]),
             np.concatenate([part.values for part in parts]),
             offsets_of(np.concatenate([part.lengths for part in parts])),
@@ -220,6 +234,7 @@ class RaggedSeries:
             channel_names=first.channel_names,
             series_ids=np.concatenate(ids) if len(ids) == len(parts) else None,
         )
+        return replace(joined, static=static)
 
     @classmethod
     def _checked(
@@ -304,6 +319,29 @@ class RaggedSeries:
             time_origin=time_origin,
         )
 
+    def with_static(self, static: Any, *, by: str | None = None) -> RaggedSeries:
+        """The same series with what is known of each as a whole, such as age or sex.
+
+        Estimators weigh these beside the shapelets.
+
+        Parameters
+        ----------
+        static : dataframe, dict of vectors, or (n_series, n_covariates) array
+            One row for each series. Numbers (NaN = missing) stay numbers; text, and what is of a
+            categorical type, are categories.
+        by : str, optional
+            Column of a table that names the series, as `series_ids` do; rows may then be in any
+            order. By default the index of a pandas frame does, unless it just counts rows; other
+            tables are in the order of the series.
+
+        Examples
+        --------
+        >>> series = RaggedSeries.from_arrays(np.zeros((2, 1, 9)))
+        >>> series.with_static({"age": [61, 47], "sex": ["F", None]}).static
+        {'age': array([61., 47.]), 'sex': array(['F', None], dtype=object)}
+        """
+        return replace(self, static=read_static(static, by, self.n_series, self.series_ids))
+
     # Reading a batch
 
     @property
@@ -381,6 +419,9 @@ class RaggedSeries:
             row_offsets=row_offsets,
             time_precision=self.time_precision[chosen],
             series_ids=None if self.series_ids is None else self.series_ids[chosen],
+            static=None
+            if self.static is None
+            else {name: column[chosen] for name, column in self.static.items()},
         )
 
     def __repr__(self) -> str:

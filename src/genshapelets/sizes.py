@@ -176,7 +176,8 @@ def strongest(model: ShapeletModel, part: Part, n_shapelets: int) -> list[int]:
     always = effect.argmin(dim=1).tolist() if 1 < len(effect) <= n_shapelets else []
     target, n_classes = part.task.target.cpu().numpy(), part.task.n_classes
     outputs = np.eye(n_classes)[target] if n_classes else target[:, None]
-    return eliminate(features.cpu().numpy(), outputs, n_shapelets, always).tolist()
+    beside = part.paths.covariates
+    return eliminate(features.cpu().numpy(), outputs, n_shapelets, always, beside).tolist()
 
 
 class SizeChoice:

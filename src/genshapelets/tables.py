@@ -122,6 +122,83 @@ def read_columns(frame: Any, names: Sequence[Hashable]) -> list[Column]:
     return columns
 
 
+def read_static(
+    static: Any, by: Hashable | None, n_series: int, series_ids: NDArray[Any] | None
+) -> dict[str, NDArray[Any]]:
+    """Read what is known of each series as a whole; see `RaggedSeries.with_static`."""
+    if isinstance(static, np.ndarray | list | tuple):
+        array = as_floats(static, "static")
+        if array.ndim != 2:
+            raise ValueError(
+                "static must be a table, or an array (n_series, n_covariates); got an array of shape "
+                f"{array.shape}."
+            )
+        static = {f"static {place}": column for place, column in enumerate(array.T)}
+    ids = None
+    index: Any = getattr(static, "index", None)
+    if by is not None:
+        ids = read_columns(static, [by])[0].array
+    elif hasattr(index, "to_numpy") and type(index).__name__ != "RangeIndex":
+        ids = index.to_numpy()
+    if not isinstance(static, Mapping):
+        nw, static = _narwhals(), _open(static, [])
+        kinds = static.schema.items()
+        coded = [name for name, kind in kinds if kind in (nw.Categorical, nw.Enum)]
+        static = static.with_columns(nw.col(*coded).cast(nw.String)) if coded else static
+    known = list(static) if isinstance(static, Mapping) else static.columns
+    names = [name for name in known if name != by]
+    if not names:
+        raise ValueError("static must have at least one column; got none.")
+    columns = dict(
+        zip(map(str, names), map(_as_static, names, read_columns(static, names)), strict=True)
+    )
+    n_rows = len(next(iter(columns.values())))
+    rows = np.arange(n_series)
+    if ids is not None and series_ids is not None:
+        rows = _rows_of(series_ids, ids)
+    elif n_rows != n_series:
+        raise ValueError(
+            f"static must have one row for each series; got {n_rows} rows for {n_series} series."
+        )
+    return {name: column[rows] for name, column in columns.items()}
+
+
+def _as_static(name: Hashable, column: Column) -> NDArray[Any]:
+    """Numbers as float64, NaN = missing; text as objects, None = missing."""
+    array, nulls = column
+    entries = [None if null else entry for entry, null in zip(array.tolist(), nulls, strict=True)]
+    kinds = {type(entry) for entry in entries if entry is not None}
+    if kinds <= {int, float, bool}:
+        numbers = np.array(entries, dtype=np.float64)  # of None: NaN
+        if np.isinf(numbers).any():
+            row = int(np.isinf(numbers).argmax())
+            raise ValueError(f"the static covariate {name!r} must be finite; row {row} is not.")
+        return numbers
+    if kinds != {str}:
+        found = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise TypeError(
+            f"the static covariate {name!r} must hold numbers or text; got {found}. Convert it: a date "
+            "to a number of years, say."
+        )
+    return np.array(entries, dtype=object)
+
+
+def _rows_of(wanted: NDArray[Any], ids: NDArray[Any]) -> NDArray[np.int64]:
+    """Where in ids each of the wanted ones is."""
+    place = {label: row for row, label in enumerate(ids.tolist())}
+    if len(place) < len(ids):
+        twice = next(label for label, count in Counter(ids.tolist()).items() if count > 1)
+        raise ValueError(f"static has more than one row for series {twice!r}. Keep one.")
+    lacking = [label for label in wanted.tolist() if label not in place]
+    if lacking:
+        some = ", ".join(map(repr, lacking[:5])) + (", …" if len(lacking) > 5 else "")
+        raise ValueError(
+            f"static has no row for {len(lacking)} of {len(wanted)} series: {some}. Add them, with "
+            "missing values where nothing is known."
+        )
+    return np.array([place[label] for label in wanted.tolist()])
+
+
 def factorise(array: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return codes and distinct labels, by first appearance: ``labels[codes]`` is the array.
 

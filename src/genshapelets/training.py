@@ -194,9 +194,10 @@ class Trainer:
             model.transform.requires_grad_(False)
             every = [paths, *([held_out[0]] if held_out else [])]
             self.known = torch.cat([model.discrepancies(some) for some in every])
+        of_head = [*model.head.parameters(), *(model.covariates or nn.Module()).parameters()]
         self.optimiser = torch.optim.Adam(
             [
-                {"params": [*shapelets.of_values(), *model.head.parameters()], "ratio": 1.0},
+                {"params": [*shapelets.of_values(), *of_head], "ratio": 1.0},
                 {"params": [shapelets.raw_lengths], "ratio": plan.length_rate},
                 {"params": list(measure.parameters()), "ratio": plan.metric_rate},
             ],
@@ -278,7 +279,7 @@ class Trainer:
             discrepancy = matches.discrepancy
         else:
             discrepancy = self.known[torch.from_numpy(batch).to(self.known.device)]
-            output = self.model.apply_head(discrepancy, self._keep(len(batch)))
+            output = self.model.apply_head(discrepancy, paths.covariates, self._keep(len(batch)))
         loss = self.task.loss(output, target, weight)
         regularisation = interpretable_regularisation(discrepancy, self.plan.gamma)
         if self.plan.ridge and type(self.model.head) is nn.Linear:
@@ -331,7 +332,7 @@ class Trainer:
         output = (
             self.model(paths)[0]
             if self.known is None
-            else self.model.apply_head(self.known[-len(paths) :])
+            else self.model.apply_head(self.known[-len(paths) :], paths.covariates)
         )
         self.model.train()
         of_this = (output, task.target, task.weight)

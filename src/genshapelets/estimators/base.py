@@ -64,6 +64,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         shapelets: str | Callable[..., ShapeletFamily] = "knots",
         interpolation: str | Interpolation = "linear",
         preprocessing: str | Preprocessing | None = None,
+        counts: bool = False,
         gamma: float | None = None,
         search: Literal["auto", "grid", "refined", "exact"] = "auto",
         minimum: Literal["min", "soft", "softmin"] | Minimum | None = None,
@@ -94,6 +95,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         self.shapelets = shapelets
         self.interpolation = interpolation
         self.preprocessing = preprocessing
+        self.counts = counts
         self.gamma = gamma
         self.search = search
         self.minimum = minimum
@@ -156,8 +158,8 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         (series, shapelets) array
             Of the standardised channels, as the model sees them.
         """
-        discrepancy, dtype = self._discrepancy(X)
-        return _numpy(discrepancy).astype(dtype)
+        matches, series = self._matches(X)
+        return _numpy(matches.discrepancy).astype(series.dtype)
 
     def save(self, path: str | os.PathLike, *, sources: bool = False) -> None:
         """Write the fitted model to a file that `genshapelets.load` reads. It holds no pickle.
@@ -230,7 +232,9 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         with self._threads(), torch.random.fork_rng(devices=[]):
             # For a head that draws its first weights only when it sees features.
             torch.default_generator.manual_seed(seed)
-            fitter = Fitter(procedure, self.interpolation, self.head, seed, self.device)
+            fitter = Fitter(
+                procedure, self.interpolation, self.head, self.counts, seed, self.device
+            )
             fit = fitter.fit(series, goal, checkpoint, verbose=bool(self.verbose))
         self.path_ = fit.path
         self.history_ = fit.history
@@ -304,6 +308,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         data = hashlib.sha256()
         for array in (series.times, series.values, series.row_offsets, goal.target, goal.weight):
             data.update(np.ascontiguousarray(array).tobytes())
+        data.update(repr({k: v.tolist() for k, v in (series.static or {}).items()}).encode())
         parameters = {
             name: value for name, value in self.get_params(deep=False).items() if name not in IDLE
         }
@@ -328,20 +333,21 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
 
     # Prediction
 
-    def _outputs(self, X: Any) -> NDArray[np.float64]:
+    def _outputs(self, X: Any, static: Any = None) -> NDArray[np.float64]:
         """Outputs of the head, (series, outputs)."""
+        matches, series = self._matches(X, static)
         with torch.no_grad(), self._threads():
-            return _numpy(self._fitted().outputs(self._discrepancy(X)[0]))
+            return _numpy(self.model_.outputs(matches.discrepancy, self._covariates(series)))
 
-    def _discrepancy(self, X: Any) -> tuple[Tensor, np.dtype[Any]]:
-        """Discrepancies, (series, shapelets), and the type of X."""
-        matches, series = self._matches(X)
-        return matches.discrepancy, series.dtype
+    def _covariates(self, series: RaggedSeries) -> NDArray[np.float64] | None:
+        """What the model knows of series beside their paths, (series, covariates)."""
+        known = self.model_.covariates
+        return None if known is None else known.values(series)
 
-    def _matches(self, X: Any) -> tuple[Matches, RaggedSeries]:
+    def _matches(self, X: Any, static: Any = None) -> tuple[Matches, RaggedSeries]:
         """Where every shapelet is found in every series, and X as a batch."""
         model = self._fitted()
-        series = self._as_series(X, fitting=False)
+        series = self._as_series(X, static, fitting=False)
         self._check_like_training(series, model)
         with torch.no_grad(), self._threads():
             parts = [
@@ -391,13 +397,17 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return self.model_
 
-    def _as_series(self, X: Any, *, fitting: bool) -> RaggedSeries:
+    def _as_series(self, X: Any, static: Any = None, *, fitting: bool) -> RaggedSeries:
         """Whatever a user may call series, as a batch, with the very times that its paths will have."""
         if fitting:
             check_parameters(self)
             check_used(self)
         series, step = self._read(X, fitting=fitting), self._preprocessing()
-        return observed(series if step is None else step.transform(series))
+        if static is not None:
+            series = series.with_static(static)
+        if step is not None:
+            series = replace(step.transform(series), static=series.static)
+        return observed(series)
 
     def _preprocessing(self) -> Preprocessing | None:
         given = self.preprocessing

@@ -88,6 +88,9 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         What is done to series before anything else. "mfc": waveforms, of one channel and 16,000 samples
         a second, become their mel-frequency cepstrum, and shapelets can be heard. Or any
         `genshapelets.Preprocessing`, such as a `MelFrequencyCepstrum` of other settings.
+    counts : bool
+        Whether how often each channel of a series was observed counts, too, beside its shapelets. What
+        else is known of a series as a whole comes with the series: `RaggedSeries.with_static`.
     gamma : float, optional
         Strength of the penalty that keeps shapelets close to training series.
     own_class : bool, optional
@@ -194,6 +197,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         shapelets: str | Callable[..., ShapeletFamily] = "knots",
         interpolation: str | Interpolation = "linear",
         preprocessing: str | Preprocessing | None = None,
+        counts: bool = False,
         gamma: float | None = None,
         own_class: bool | None = None,
         search: Literal["auto", "grid", "refined", "exact"] = "auto",
@@ -227,6 +231,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
             shapelets=shapelets,
             interpolation=interpolation,
             preprocessing=preprocessing,
+            counts=counts,
             gamma=gamma,
             search=search,
             minimum=minimum,
@@ -249,7 +254,9 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
     def _choices(self) -> dict[str, Any]:
         return super()._choices() | {"own_class": self.own_class}
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ShapeletClassifier:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, static: Any = None
+    ) -> ShapeletClassifier:
         """Learn from series and their classes.
 
         Parameters
@@ -261,26 +268,30 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         y : (series,) array
             Labels of any type; at least two classes, of at least two series each.
         sample_weight : (series,) array, optional
+        static : dataframe, dict or array, optional
+            What is known of each series as a whole, such as age or sex, a row each: as for
+            `RaggedSeries.with_static`. It joins the linear head, and predictions need it, too. In
+            cross-validation and pipelines give series that hold it: ``series.with_static(frame)``.
         """
         with self._refitting():
-            series = self._as_series(X, fitting=True)
+            series = self._as_series(X, static, fitting=True)
             series, y, weight = self._weighted(series, y, sample_weight)
             classes, goal = class_goal(y, self.class_weight, weight)
             self._fit(series, goal)
             self.classes_ = classes
         return self
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any, static: Any = None) -> NDArray[np.float64]:
         """Logits, (series, classes); for two classes that of the second alone, (series,)."""
-        output = self._outputs(X)
+        output = self._outputs(X, static)
         return output if output.shape[1] > 1 else output[:, 0]
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any, static: Any = None) -> NDArray[np.float64]:
         """Probability of each class, (series, classes)."""
-        output = torch.from_numpy(self._outputs(X))
+        output = torch.from_numpy(self._outputs(X, static))
         return class_scores(output).softmax(dim=1).numpy()
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Most likely class of each series."""
-        output = torch.from_numpy(self._outputs(X))
+    def predict(self, X: Any, static: Any = None) -> NDArray[Any]:
+        """Most likely class of each series; ``static`` as in `fit`, here and for the other methods."""
+        output = torch.from_numpy(self._outputs(X, static))
         return self.classes_[class_scores(output).argmax(dim=1).numpy()]

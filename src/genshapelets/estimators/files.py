@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ..covariates import KINDS, Covariates
 from ..described import UnknownClassError
 from ..discrepancies import Discrepancy
 from ..interpolation import Interpolation
@@ -96,6 +97,7 @@ def save(estimator: ShapeletEstimator, path: str | os.PathLike, *, sources: bool
         "epsilon": model.epsilon,
         "per_length": model.per_length,
         "log": model.log,
+        "covariates": None if model.covariates is None else plain(model.covariates.each),
         **_said(chosen, sources=sources),
     }
     tensors = model.state_dict()
@@ -226,8 +228,25 @@ def _model(contents: dict[str, Any], tensors: dict[str, Tensor]) -> ShapeletMode
         interpolation=_interpolation(contents),
         log=contents.get("log", True) is True,
     )
+    model.covariates = _covariates(contents, len(tensors["head.weight"]), n_channels)
     model.load_state_dict(tensors)
     return model.requires_grad_(False).eval()
+
+
+def _covariates(contents: dict[str, Any], n_outputs: int, n_channels: int) -> Covariates | None:
+    """The covariates, without their weights; older files know none."""
+    each = restored(contents.get("covariates"))
+    if each is None:
+        return None
+    covariates = Covariates(each, n_outputs)
+    for one in covariates.each:
+        numbers = np.array([one.centre, one.scale], dtype=np.float64)
+        if one.kind not in KINDS or not np.isfinite(numbers).all() or not one.scale > 0:
+            raise ValueError(f"{one} is no covariate")
+        is_channel = isinstance(one.source, int) and 0 <= one.source < n_channels
+        if not (is_channel if one.kind == "count" else isinstance(one.source, str)):
+            raise ValueError(f"{one} has no source")
+    return covariates
 
 
 def _interpolation(contents: dict[str, Any]) -> Interpolation | None:

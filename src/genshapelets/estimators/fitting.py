@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from ..covariates import find_covariates
 from ..discrepancies import Discrepancy
 from ..interpolation import Interpolation, make_interpolation
 from ..model import ShapeletModel, observed_moments, standardise
@@ -88,6 +89,8 @@ class Fitter:
     procedure : Procedure
     interpolation : str or Interpolation
     head : nn.Module, optional
+    counts : bool
+        Whether the head knows how often each channel was observed.
     seed : int
     device : str, optional
     """
@@ -97,11 +100,12 @@ class Fitter:
         procedure: Procedure,
         interpolation: str | Interpolation,
         head: nn.Module | None,
+        counts: bool,
         seed: int,
         device: str | None,
     ) -> None:
         self.procedure, self.interpolation, self.head = procedure, interpolation, head
-        self.seed, self.device = seed, device
+        self.counts, self.seed, self.device = counts, seed, device
 
     def fit(
         self,
@@ -170,12 +174,19 @@ class Fitter:
         standard = standardise(series, centre, scale)
         interpolation = make_interpolation(self.interpolation).fit(standard[training])
         paths = interpolate(interpolation(standard))
+        n_outputs = 1 if goal is None else goal.n_outputs
+        covariates = None
+        if goal is not None:
+            covariates = find_covariates(series[training], self.counts, n_outputs)
+        if covariates is not None:
+            paths = replace(paths, covariates=covariates.values(series))
         given = Given(
             paths if len(training) == len(series) else paths[training],
             None if goal is None else goal.target[training],
             (centre, scale),
             self.head,
-            1 if goal is None else goal.n_outputs,
+            n_outputs,
+            covariates,
         )
         procedure = replace(self.procedure, n_shapelets=n_shapelets)
         model = build(procedure, given, np.random.default_rng(self.seed)).to(self.device)
@@ -242,7 +253,10 @@ class Fitter:
 
         @torch.no_grad()
         def judge(model: ShapeletModel) -> tuple[Array, float]:
-            return their_goal.judge(model.outputs(model.discrepancies(model.paths(others))).cpu())
+            paths = model.paths(others)
+            return their_goal.judge(
+                model.outputs(model.discrepancies(paths), paths.covariates).cpu()
+            )
 
         def enough(model: ShapeletModel) -> bool:
             n_shapelets = model.transform.shapelets.n_shapelets

@@ -27,6 +27,7 @@ OPTIONS = {
     "procedure": tuple(PROCEDURES),
     "short_series": ("error", "hold"),
     "shared_metric": (None, True, False),
+    "counts": (True, False),
 }
 # Parameters of L2, and their defaults.
 OF_L2 = {"metric": "diagonal", "shared_metric": None, "level_free": None, "scale_free": None}

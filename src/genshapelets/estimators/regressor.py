@@ -31,7 +31,9 @@ class ShapeletRegressor(RegressorMixin, ShapeletEstimator):
     True
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ShapeletRegressor:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, static: Any = None
+    ) -> ShapeletRegressor:
         """Learn from series and their numbers.
 
         Parameters
@@ -40,15 +42,17 @@ class ShapeletRegressor(RegressorMixin, ShapeletEstimator):
             As for `ShapeletClassifier.fit`.
         y : (series,) array of numbers
         sample_weight : (series,) array, optional
+        static : dataframe, dict or array, optional
+            As for `ShapeletClassifier.fit`.
         """
         with self._refitting():
-            series = self._as_series(X, fitting=True)
+            series = self._as_series(X, static, fitting=True)
             series, y, weight = self._weighted(series, y, sample_weight)
             centre, scale, goal = number_goal(y, weight)
             self._fit(series, goal)
             self.target_centre_, self.target_scale_ = centre, scale
         return self
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Predicted number of each series."""
-        return self._outputs(X)[:, 0] * self.target_scale_ + self.target_centre_
+    def predict(self, X: Any, static: Any = None) -> NDArray[np.float64]:
+        """Predicted number of each series; ``static`` as in `fit`."""
+        return self._outputs(X, static)[:, 0] * self.target_scale_ + self.target_centre_

@@ -60,7 +60,7 @@ def channel_importance(
     differs = np.abs(others - paths.values).max(axis=0) > SAME
     importance = np.zeros(paths.n_channels)
     known = torch.from_numpy(found.discrepancy[chosen])
-    loss = _loss(estimator, known, true)
+    loss = _loss(estimator, known, paths, true)
     for d in np.flatnonzero(differs):
         lookers = np.flatnonzero(np.broadcast_to(found.metric[:, d], found.n_shapelets))
         if len(lookers):
@@ -71,7 +71,7 @@ def channel_importance(
                 some = _of(estimator.model_.transform, lookers)
                 matched = some(replace(paths, values=values, _prepared={}))
             discrepancy[:, lookers] = matched.discrepancy.cpu().double()
-            importance[d] = _loss(estimator, discrepancy, true) - loss
+            importance[d] = _loss(estimator, discrepancy, paths, true) - loss
     return importance
 
 
@@ -109,11 +109,12 @@ def other_of(n_series: int) -> Index:
     return other
 
 
-def _loss(estimator: ShapeletEstimator, discrepancy: Tensor, true: Tensor) -> float:
-    """Mean loss over series of given discrepancies, in float64."""
+def _loss(estimator: ShapeletEstimator, discrepancy: Tensor, paths: Paths, true: Tensor) -> float:
+    """Mean loss over series of given discrepancies, and covariates as they are, in float64."""
     model = estimator.model_
     with torch.no_grad():
-        outputs = model.outputs(discrepancy.to(model.feature_mean.device)).cpu()
+        discrepancy = discrepancy.to(model.feature_mean.device)
+        outputs = model.outputs(discrepancy, paths.covariates).cpu()
     if isinstance(estimator, ShapeletClassifier):
         return float(cross_entropy(class_scores(outputs), true))
     numbers = torch.from_numpy(to_answers(estimator, outputs.numpy().T)[0])

@@ -14,6 +14,7 @@ from ..estimators import ShapeletClassifier
 from ..estimators.base import ShapeletEstimator
 from ..objective import class_scores
 from ..paths import Array, Index
+from .beside import CovariateParts, covariate_parts
 from .counter import WhatIf, turning_points
 from .frames import as_frame
 from .head import check_predicts, head_outputs, integrated_gradients, to_answers, weights
@@ -27,7 +28,8 @@ class Explanation:
 
     .. math:: \text{answer}_c = \text{bias}_c + \sum_k w_{ck} (x_k - b_k)
 
-    with :math:`x_k` the logarithm of the discrepancy and b the baseline. An answer is a class's logit
+    with :math:`x_k` the logarithm of the discrepancy and b the baseline. (If the model knows covariates,
+    what these add comes on top: `covariates`.) An answer is a class's logit
     (for two classes the log odds of the class against the other) or a regressor's number, in y's unit.
 
     Attributes
@@ -48,6 +50,8 @@ class Explanation:
         Classes or numbers.
     weight : (answers, shapelets) array, or None if the head is not linear
         On the logarithms: if it is negative, likeness speaks for the class.
+    covariates : CovariateParts or None
+        What else is known of the series, and what it adds to the answers.
     """
 
     estimator: ShapeletEstimator
@@ -60,6 +64,7 @@ class Explanation:
     probabilities: Array | None
     predicted: NDArray[Any]
     weight: Array | None
+    covariates: CovariateParts | None = None
 
     @property
     def alike(self) -> NDArray[np.bool_]:
@@ -80,7 +85,7 @@ class Explanation:
         Returns
         -------
         (answers, shapelets) or (series, answers, shapelets) array
-            Over the shapelets they sum to ``answers - bias``.
+            Over the shapelets they sum to ``answers - bias``, less what `covariates` add.
         """
         if series is None:
             everyone = range(len(self.predicted))
@@ -110,7 +115,9 @@ class Explanation:
         return place(answer, self.answers.shape[1], "answer")
 
     def reasons(self, series: int, answer: int | None = None, share: float = 0.9) -> Reasons:
-        """Name the reasons of one prediction: the fewest shapelets that carry most of an answer.
+        """Name the reasons of one prediction: the fewest that carry most of an answer.
+
+        They are shapelets and, if the model knows any, covariates.
 
         Parameters
         ----------
@@ -253,7 +260,8 @@ def explain_series(
     typical = getattr(estimator, "typical_features_", model.feature_mean.double().cpu().numpy())
     start = _baseline(baseline, typical)
     with torch.no_grad():
-        outputs = model.outputs(torch.from_numpy(matches.discrepancy).to(model.feature_mean.device))
+        discrepancy = torch.from_numpy(matches.discrepancy).to(model.feature_mean.device)
+        outputs = model.outputs(discrepancy, estimator._covariates(matches.series))
     answers = to_answers(estimator, outputs.cpu().numpy().T).T
     weight = None
     if type(model.head) is nn.Linear:
@@ -278,6 +286,7 @@ def explain_series(
         probabilities=probabilities,
         predicted=predicted,
         weight=weight,
+        covariates=covariate_parts(estimator, matches.series),
     )
 
 

@@ -35,8 +35,8 @@ class Interpretability:
         segments of its length; mean over shapelets. 0: shapelets are pieces of the data, 1: they are
         no more alike than chance. (Of roots, for the classical discrepancy, which is a sum of squares.)
     sparsity : float
-        How many shapelets carry 90 % of the predicted answer, the sizes of all contributions taken
-        together; mean over series.
+        How many shapelets (and covariates) carry 90 % of the predicted answer, the sizes of all
+        contributions taken together; mean over series.
     channels : float
         How many channels hold 90 % of a shapelet's metric, that is of the squares of its weights on
         the (standardised) channels; mean over shapelets.
@@ -153,6 +153,9 @@ def _sparsity(learnt: ModelExplanation) -> float:
     found = learnt.matches
     chosen = explanation.answers.argmax(axis=1)
     size = np.abs(learnt.weight[chosen] * (found.features - explanation.baseline))
+    if explanation.covariates is not None:
+        beside = explanation.covariates.contributions[np.arange(len(chosen)), chosen]
+        size = np.concatenate([size, np.abs(beside)], axis=1)
     return float(n_needed(size, CARRIED).mean())
 
 

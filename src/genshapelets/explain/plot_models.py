@@ -29,6 +29,7 @@ from .drawing import (
 from .local import Explanation
 from .matches import place
 from .overall import ModelExplanation
+from .reasons import all_parts
 
 NAMED = 40  # channels below an axis; more are numbered
 
@@ -138,7 +139,7 @@ def plot_contributions(
     answer : int, optional
         Index of a class; default: the predicted one.
     top : int
-        Shapelets with a bar of their own.
+        Shapelets, and covariates, with a bar of their own.
     ax : matplotlib Axes, optional
 
     Returns
@@ -147,11 +148,17 @@ def plot_contributions(
     """
     explanation = explanation_of(explanation, "plot_contributions")
     column = explanation.column(series, answer)
-    parts = explanation.contributions(series)[column]
-    order = explanation.top(series, top, column)
+    parts = all_parts(explanation, series)[column]
+    order = np.argsort(-np.abs(parts), kind="stable")[:top]
     alike = explanation.alike[series]
-    found = explanation.matches
-    names = [f"{'has' if alike[k] else 'lacks'} {name_of(found, int(k))}" for k in order]
+    found, beside = explanation.matches, explanation.covariates
+
+    def reason(k: int) -> str:
+        if beside is not None and k >= found.n_shapelets:
+            return beside.said(series, k - found.n_shapelets)
+        return f"{'has' if alike[k] else 'lacks'} {name_of(found, k)}"
+
+    names = [reason(k) for k in order.tolist()]
     sizes = parts[order].tolist()
     n_others = len(parts) - len(order)
     if n_others:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from ..paths import Array, Index
+from .beside import said_value
 from .frames import as_frame
 
 if TYPE_CHECKING:
@@ -15,25 +16,38 @@ if TYPE_CHECKING:
 
 
 class Reason(NamedTuple):
-    """One shapelet that an answer rests on.
+    """One thing that an answer rests on: a shapelet, or a covariate.
 
     Attributes
     ----------
-    shapelet : int
+    shapelet : int or None
     contribution : float
         What it adds to the answer; below 0 it speaks against it.
-    said : "presence" or "absence"
-        Whether it counts that the series has the shapelet (it fits better than it usually does) or
-        that it lacks it.
+    said : "presence", "absence" or "covariate"
+        Whether it counts that the series has the shapelet (it fits better than it usually does), that
+        it lacks it, or what is known of the series as a whole.
     start, end : times
-        Where it fits best, in the user's time; of an absence, too: even there it does not fit.
+        Where the shapelet fits best, in the user's time; of an absence, too: even there it does not fit.
+    covariate : str or None
+        Its name.
+    value : Any
+        Its value; None: it is missing.
     """
 
-    shapelet: int
+    shapelet: int | None
     contribution: float
-    said: Literal["presence", "absence"]
-    start: Any
-    end: Any
+    said: Literal["presence", "absence", "covariate"]
+    start: Any = None
+    end: Any = None
+    covariate: str | None = None
+    value: Any = None
+
+    def __str__(self) -> str:
+        if self.covariate is not None:
+            what = f"has {self.covariate} = {said_value(self.value)}"
+        else:
+            what = f"{'has' if self.said == 'presence' else 'lacks'} shapelet {self.shapelet}"
+        return f"{what}: {self.contribution:+.2f}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +67,7 @@ class Reasons:
     reasons : tuple of Reasons
         Largest first.
     rest : float
-        What all other shapelets add together.
+        What all other shapelets and covariates add together.
     n_others : int
         How many they are.
     bias : float
@@ -74,13 +88,9 @@ class Reasons:
         said = f"series {self.series} is predicted to be {what}, because it"
         if not self.is_predicted:
             said = f"what series {self.series} says of {what}: it"
-        lines = [
-            f"  {'has' if one.said == 'presence' else 'lacks'} shapelet {one.shapelet}: "
-            f"{one.contribution:+.2f}"
-            for one in self.reasons
-        ]
+        lines = [f"  {one}" for one in self.reasons]
         if self.n_others:
-            lines.append(f"  {self.n_others} other shapelets together: {self.rest:+.2f}")
+            lines.append(f"  {self.n_others} others together: {self.rest:+.2f}")
         return "\n".join([said, *lines])
 
     def to_frame(self) -> Any:
@@ -95,30 +105,38 @@ def reasons_of(explanation: Explanation, series: int, column: int, share: float)
     """The reasons of one answer of one series; see `Explanation.reasons`."""
     if not 0.0 < share <= 1.0:
         raise ValueError(f"share must be above 0 and at most 1; got {share!r}.")
-    found = explanation.matches
-    parts = explanation.contributions(series)[column]
-    order = explanation.top(series, answer=column)
-    order = order[: int(n_needed(np.abs(parts), share))]
+    found, beside = explanation.matches, explanation.covariates
+    parts = all_parts(explanation, series)[column]
+    order = np.argsort(-np.abs(parts), kind="stable")[: int(n_needed(np.abs(parts), share))]
     alike, classes = explanation.alike[series], explanation.classes
+
+    def reason(k: int) -> Reason:
+        if k < found.n_shapelets:
+            where = found.start[series, k], found.end[series, k]
+            return Reason(k, float(parts[k]), "presence" if alike[k] else "absence", *where)
+        assert beside is not None
+        j = k - found.n_shapelets
+        fact = beside.names[j], beside.values[series, j]
+        return Reason(None, float(parts[k]), "covariate", None, None, *fact)
+
     return Reasons(
         series=found.names[series],
         answer=None if classes is None else classes[column],
         total=float(explanation.answers[series, column]),
         is_predicted=column == explanation.chosen(series),
-        reasons=tuple(
-            Reason(
-                shapelet=int(k),
-                contribution=float(parts[k]),
-                said="presence" if alike[k] else "absence",
-                start=found.start[series, k],
-                end=found.end[series, k],
-            )
-            for k in order
-        ),
+        reasons=tuple(map(reason, order.tolist())),
         rest=float(parts.sum() - parts[order].sum()),
         n_others=len(parts) - len(order),
         bias=float(explanation.bias[column]),
     )
+
+
+def all_parts(explanation: Explanation, series: int) -> Array:
+    """What each shapelet, then each covariate adds to the answers, (answers, shapelets + names)."""
+    parts = explanation.contributions(series)
+    if explanation.covariates is None:
+        return parts
+    return np.concatenate([parts, explanation.covariates.contributions[series]], axis=1)
 
 
 def n_needed(size: Array, share: float) -> Index:

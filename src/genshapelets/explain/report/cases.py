@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ...paths import Array, Index
 from ...series import RaggedSeries
+from ..beside import said_value
 from ..counter import Turn
 from ..local import Explanation
 from ..matches import ShapeletMatches
@@ -18,6 +19,7 @@ from .cards import FEW_CHANNELS, few, own_channels, window_of
 from .numbers import pack_curve, said, short
 
 MANY = 20  # shapelets shown one by one, even if it takes more to carry an answer
+MANY_BESIDE = 10  # covariates shown one by one
 MANY_CLASSES = 50  # of more it is not asked how well a shapelet would have to fit for each
 FEWEST, MOST = 24, 2000  # points of a curve
 SCORE = 12  # digits: small parts may decide what is predicted
@@ -47,9 +49,16 @@ def case(
     for answer in _asked(answers, code):
         order = reasons(parts[answer], few(found, MANY))
         top = [[int(k), short(parts[answer, k])] for k in order]
-        rest = answers[answer] - explanation.bias[answer] - sum(part for _, part in top)
+        beside, n_beside = _beside(explanation, series, answer)
+        shown = sum(part for *_, part in top + beside)
+        rest = answers[answer] - explanation.bias[answer] - shown
         tops.append({"answer": answer, "score": short(answers[answer], SCORE), "parts": top})
-        tops[-1]["rest"] = short(rest) if found.n_shapelets > len(top) else None
+        n_others = found.n_shapelets - len(top) + n_beside - len(beside)
+        tops[-1] |= {
+            "beside": beside,
+            "others": n_others,
+            "rest": short(rest) if n_others else None,
+        }
         size = np.abs(parts[answer])
         tops[-1]["carried"] = short(size[order].sum() / max(float(size.sum()), 1e-300), 4)
         if explanation.probabilities is not None:
@@ -69,6 +78,21 @@ def case(
             for k, near in zip(used, nearness, strict=True)
         },
     }
+
+
+def _beside(explanation: Explanation, series: int, answer: int) -> tuple[list[Any], int]:
+    """Covariates that add something to an answer, most first, and how many there are in all."""
+    known = explanation.covariates
+    if known is None:
+        return [], 0
+    parts = known.contributions[series, answer]
+    order = np.argsort(-np.abs(parts), kind="stable")[:MANY_BESIDE]
+    listed = [
+        [said(known.names[j]), said(said_value(known.values[series, j])), short(parts[j])]
+        for j in order.tolist()
+        if parts[j]
+    ]
+    return listed, int((parts != 0).sum())
 
 
 def reasons(parts: Array, most: int) -> Index:

@@ -12,6 +12,7 @@ from ...estimators.base import ShapeletEstimator
 from ...paths import Array
 from ...series import RaggedSeries
 from ..kinds import MEANING
+from ..local import Explanation
 from .numbers import said, said_length, short
 
 MANY_CHANNELS = 40  # more are not all listed
@@ -60,6 +61,16 @@ def about_channels(
         }
         for d in order
     ]
+
+
+def about_covariates(explanation: Explanation) -> list[list[Any]]:
+    """What each covariate adds to an answer, or takes from it, on average; most first."""
+    known = explanation.covariates
+    if known is None:
+        return []
+    size = np.abs(known.contributions).mean(axis=(0, 1))
+    order = np.argsort(-size, kind="stable")[:MANY_CHANNELS]
+    return [[said(known.names[j], 1000), short(float(size[j]))] for j in order if size[j] > 0]
 
 
 def about_model(estimator: ShapeletEstimator) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from ..measures import measure
 from ..overall import ModelExplanation, checked_labels, learnt_from
 from .cards import card
 from .cases import SCORE, case, curves
-from .data import about_channels, about_data, about_model
+from .data import about_channels, about_covariates, about_data, about_model
 from .numbers import said, short
 from .page import as_json, asset, render
 from .scores import class_scores, number_scores
@@ -166,6 +166,7 @@ def _contents(
         "sameScale": bool(found.scale.max() <= 4.0 * found.scale.min()),
         "data": about_data(series, codes, 0 if classes is None else len(classes), time_unit),
         "channels": about_channels(series, found.channel_names, importance),
+        "beside": about_covariates(explanation),
         "model": about_model(estimator),
         "scores": scores,
         "bias": short(explanation.bias, SCORE),

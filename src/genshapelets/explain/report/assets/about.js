@@ -103,6 +103,30 @@ function aboutChannels() {
   );
 }
 
+function aboutBeside() {
+  if (!contents.beside.length) return null;
+  const sizes = contents.beside.map(([, size]) => size),
+    most = largestOf(sizes) || 1,
+    say = amounts(sizes);
+  return el(
+    "div",
+    { class: "panel", id: "beside" },
+    el("h3", {}, "What else counts"),
+    el(
+      "p",
+      { class: "soft" },
+      "Facts about a series as a whole, weighed beside its shapelets: by how much each raises or lowers ",
+      classes ? "the score of a class" : "the number",
+      ", on average over the series, against a usual training series.",
+    ),
+    table(
+      "Weight of the covariates",
+      ["Covariate", "adds or takes", ""],
+      contents.beside.map(([name, size]) => row(inFull(name), say(size), bar(size / most))),
+    ),
+  );
+}
+
 function aboutModel(model) {
   const section = byId("model");
   fill(section, {}, [sizesPanel(model.sizes), readability()]);

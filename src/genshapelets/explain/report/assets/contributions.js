@@ -39,7 +39,7 @@ function contributions() {
     answer = asked.answer;
   const focused = document.activeElement?.dataset?.key,
     bias = contents.bias[answer];
-  const sizes = [...asked.parts.map(([, part]) => part), asked.rest ?? 0],
+  const sizes = [...asked.parts, ...asked.beside].map((cells) => cells.at(-1)).concat(asked.rest ?? 0),
     largest = largestOf(sizes) || 1;
   const say = amounts(sizes, largestOf([bias, asked.score]));
   const rows = asked.parts.map(([k, part]) => {
@@ -85,7 +85,19 @@ function contributions() {
   });
   const line = (name, cells, kind) =>
     el("tr", { class: kind }, el("th", { scope: "row", colspan: 2 }, name), cells);
-  const others = shapelets.length - asked.parts.length;
+  for (const [name, value, part] of asked.beside)
+    rows.push(
+      line(
+        [label(name), ` = ${value}`],
+        [
+          el("td", {}, tilt(part / largest)),
+          el("td", { class: "amount", "data-part": part }, signed(part, say)),
+        ],
+        "beside",
+      ),
+    );
+  const others = asked.others,
+    kind = asked.beside.length ? "" : others === 1 ? " shapelet" : " shapelets";
   rows.unshift(
     line(
       "Starting point: a usual training series",
@@ -96,7 +108,7 @@ function contributions() {
   if (asked.rest !== null)
     rows.push(
       line(
-        others === 1 ? "The other shapelet" : `All ${others} other shapelets together`,
+        others === 1 ? `The other${kind || " one"}` : `All ${others} other${kind || "s"} together`,
         [
           el("td", {}, tilt(asked.rest / largest)),
           el("td", { class: "amount", "data-part": asked.rest }, signed(asked.rest, say)),

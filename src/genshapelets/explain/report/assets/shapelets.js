@@ -53,6 +53,7 @@ function looks() {
     grid,
     all,
     channelNames.length > 1 ? aboutChannels() : null,
+    aboutBeside(),
   ]);
   const made = new Map(shapelets.map((one) => [one, card(one)]));
   function order(answer) {

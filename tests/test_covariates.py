@@ -1,0 +1,299 @@
+"""Static covariates and counts of measurements: read, encoded, learnt, explained, kept."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import torch
+
+from genshapelets import RaggedSeries, ShapeletClassifier, ShapeletRegressor, load
+from genshapelets.covariates import FARTHEST, find_covariates
+from genshapelets.elimination import eliminate
+from genshapelets.explain.reasons import all_parts
+
+N = 80
+
+
+def stays(seed=0):
+    """Who is old or has a bump in the first channel is ill; the unit says nothing."""
+    random = np.random.default_rng(seed)
+    X = random.normal(scale=0.2, size=(N, 2, 30))
+    bump, age = random.random(N) < 0.5, random.uniform(20, 80, N)
+    X[bump, 0, 10:16] += 1.0
+    X[random.random(X.shape) < 0.2] = np.nan
+    y = np.where((age - 50) / 15 + 2.0 * bump - 1.0 > 0, "ill", "well")
+    age[:5] = np.nan
+    static = pd.DataFrame({"age": age, "unit": random.choice(["a", "b", "c"], N)})
+    return RaggedSeries.from_arrays(X), static, y
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    series, static, y = stays()
+    model = ShapeletClassifier(n_shapelets=4, counts=True, random_state=0)
+    return model.fit(series, y, static=static), series.with_static(static), y
+
+
+# Reading
+
+
+@pytest.mark.parametrize(
+    "static",
+    [
+        {"age": [61, 47, None], "sex": ["F", None, "M"]},
+        pd.DataFrame({"age": [61, 47, np.nan], "sex": ["F", None, "M"]}),
+        pd.DataFrame({"age": [61, 47, None], "sex": pd.Categorical(["F", None, "M"])}),
+        pl.DataFrame({"age": [61, 47, None], "sex": ["F", None, "M"]}),
+        pl.DataFrame(
+            {"age": [61, 47, None], "sex": pl.Series(["F", None, "M"], dtype=pl.Enum("FM"))}
+        ),
+    ],
+)
+def test_tables_of_any_kind_are_read_alike(static):
+    found = RaggedSeries.from_arrays(np.zeros((3, 1, 4))).with_static(static).static
+    assert list(found) == ["age", "sex"]
+    np.testing.assert_array_equal(found["age"], [61.0, 47.0, np.nan])
+    assert found["sex"].tolist() == ["F", None, "M"]
+
+
+def test_numbers_of_a_categorical_type_are_categories():
+    static = pd.DataFrame({"unit": pd.Categorical([1, 2, 1])})
+    found = RaggedSeries.from_arrays(np.zeros((3, 1, 4))).with_static(static).static
+    assert found["unit"].tolist() == ["1", "2", "1"]
+
+
+def by_id():
+    table = {"who": ["a", "a", "b", "b"], "t": [0, 1, 0, 1], "x": [1.0, 2.0, 3.0, 4.0]}
+    return RaggedSeries.from_long(table, series="who", time="t", channels=["x"])
+
+
+@pytest.mark.parametrize(
+    ("static", "by"),
+    [
+        (pd.DataFrame({"age": [2.0, 3.0, 1.0]}, index=["b", "c", "a"]), None),
+        (pl.DataFrame({"who": ["b", "c", "a"], "age": [2.0, 3.0, 1.0]}), "who"),
+        ({"who": ["b", "c", "a"], "age": [2.0, 3.0, 1.0]}, "who"),
+    ],
+)
+def test_rows_are_found_by_the_ids_of_the_series(static, by):
+    found = by_id().with_static(static, by=by).static
+    assert {name: column.tolist() for name, column in found.items()} == {"age": [1.0, 2.0]}
+
+
+@pytest.mark.parametrize(
+    ("static", "said"),
+    [
+        (pd.DataFrame({"age": [1.0]}, index=["a"]), "no row for 1 of 2 series: 'b'"),
+        (
+            pd.DataFrame({"age": [1.0] * 3}, index=["a", "b", "a"]),
+            "more than one row for series 'a'",
+        ),
+        ({"age": [1.0]}, "one row for each series; got 1 rows for 2"),
+        ({"age": [1.0, np.inf]}, "'age' must be finite; row 1"),
+        (
+            {"born": np.array(["2001-01-01", "2002-01-01"], "M8[D]")},
+            "'born' must hold numbers or text",
+        ),
+        ({"odd": [{}, {}]}, "'odd' must hold numbers or text"),
+        (np.zeros(2), "an array of shape"),
+        (pd.DataFrame(index=["a", "b"]), "at least one column"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(static, said):
+    with pytest.raises((TypeError, ValueError), match=said):
+        by_id().with_static(static)
+
+
+def test_static_follows_the_series():
+    series, static, _ = stays()
+    series = series.with_static(static)
+    np.testing.assert_array_equal(series[[7, 3]].static["age"], static["age"][[7, 3]])
+    joined = RaggedSeries.concatenate([series[:3], series[5:7]])
+    assert joined.static["unit"].tolist() == static["unit"][[0, 1, 2, 5, 6]].tolist()
+    assert pickle.loads(pickle.dumps(series)).static["unit"].tolist() == static["unit"].tolist()
+    with pytest.raises(ValueError, match="same static covariates"):
+        RaggedSeries.concatenate([series, replace(series, static=None)])
+
+
+# Encoding
+
+
+def test_values_by_hand():
+    series = RaggedSeries.from_arrays(
+        [[[1.0, np.nan, 2.0]], [[1.0, 2.0]], [[1.0, 2.0]], [[1.0, 2.0]]]
+    )
+    series = series.with_static({"age": [1.0, 3.0, np.nan, 2.0], "sex": ["F", "M", "M", "M"]})
+    found = find_covariates(series, counts=False, n_outputs=1)
+    assert [(one.kind, one.category) for one in found.each] == [
+        ("number", None), ("missing", None), ("category", "F"), ("category", "M")
+    ]  # fmt: skip
+    deviation = np.sqrt(2 / 3)
+    np.testing.assert_allclose(found.values(series)[:, 0], [-1 / deviation, 1 / deviation, 0, 0])
+    np.testing.assert_allclose(found.values(series)[:, 2], np.array([3, -1, -1, -1]) / np.sqrt(3))
+    assert found.shown(series).tolist() == [[1.0, "F"], [3.0, "M"], [None, "M"], [2.0, "M"]]
+    np.testing.assert_array_equal(found.by_name(np.arange(4.0)), [1.0, 5.0])
+
+
+def test_counts_are_those_of_observed_values():
+    values = [[[1.0, np.nan, 2.0]], [[1.0, 2.0, 3.0, 4.0]]]
+    series = RaggedSeries.from_arrays(values, channel_names=["HR"])
+    found = find_covariates(series, counts=True, n_outputs=1)
+    assert found.names == ("measurements of HR",)
+    np.testing.assert_allclose(found.each[0].of(series), np.log([3.0, 5.0]))
+    assert found.shown(series).tolist() == [[2], [4]]
+
+
+def test_what_never_varies_is_left_out_and_wild_values_are_bounded():
+    series = RaggedSeries.from_arrays(np.ones((100, 1, 5)))
+    assert find_covariates(series.with_static({"same": np.ones(100)}), True, 1) is None
+    wild = series.with_static({"height": np.r_[np.linspace(1, 2, 99), 1e9]})
+    found = find_covariates(wild, False, 1)
+    assert found.values(wild).max() == FARTHEST
+
+
+def test_names_of_series_are_no_categories():
+    series = RaggedSeries.from_arrays(np.ones((60, 1, 5)))
+    with pytest.raises(ValueError, match="60 categories"):
+        find_covariates(series.with_static({"who": [f"p{i}" for i in range(60)]}), False, 1)
+
+
+# Learning
+
+
+def test_covariates_help_where_shapes_cannot_know(fitted):
+    model, series, y = fitted
+    new, static, labels = stays(seed=1)
+    alone = ShapeletClassifier(n_shapelets=4, random_state=0).fit(replace(series, static=None), y)
+    assert model.score(new.with_static(static), labels) > alone.score(new, labels) + 0.1
+    np.testing.assert_array_equal(
+        model.predict_proba(new, static=static), model.predict_proba(new.with_static(static))
+    )
+
+
+def test_covariates_that_say_nothing_get_no_weight(fitted):
+    model, series, _ = fitted
+    parts = model.explain(series).covariates
+    size = dict(zip(parts.names, np.abs(parts.contributions).mean(axis=(0, 1)), strict=True))
+    assert size["age"] > 5 * size["unit"]
+
+
+def test_a_regressor_and_any_head_take_them():
+    series, static, _ = stays()
+    age = static["age"].fillna(50.0).to_numpy()
+    # The last layer of a head of one's own is left as it starts: only the covariates can learn.
+    head = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+    for model in (ShapeletRegressor(n_shapelets=4), ShapeletRegressor(n_shapelets=4, head=head)):
+        model.set_params(random_state=0, max_epochs=60).fit(series, age, static=static)
+        assert np.corrcoef(model.predict(series, static=static), age)[0, 1] > 0.95
+
+
+def test_without_them_nothing_changes():
+    series, _, y = stays()
+    one, two = (
+        ShapeletClassifier(n_shapelets=3, max_epochs=5, random_state=0, counts=counts).fit(some, y)
+        for some, counts in (
+            (series, False),
+            (RaggedSeries.from_arrays(np.nan_to_num([x.values for x in series])), True),
+        )
+    )
+    assert one.model_.covariates is None
+    assert two.model_.covariates is None  # all series are observed equally often
+    assert not [name for name in one.model_.state_dict() if "covariate" in name]
+
+
+def test_shapelets_that_only_say_what_is_known_are_dropped():
+    random = np.random.default_rng(0)
+    known, new = random.normal(size=(2, 100, 1))
+    features = np.hstack([known + 0.1 * random.normal(size=known.shape), new])
+    target = 1.5 * known + new
+    assert eliminate(features, target, 1).tolist() == [0]
+    assert eliminate(features, target, 1, beside=known).tolist() == [1]
+
+
+def test_a_fit_goes_on_only_with_the_same_covariates(tmp_path):
+    series, static, y = stays()
+    model = ShapeletClassifier(
+        n_shapelets=3, max_epochs=3, random_state=0, checkpoint=tmp_path / "fit.ckpt"
+    )
+    model.fit(series, y, static=static)
+    with pytest.raises(ValueError, match="training data differs"):
+        model.fit(series, y, static=static.assign(age=1.0))
+
+
+# Prediction
+
+
+def test_what_predictions_lack_is_named(fitted):
+    model, series, _ = fitted
+    with pytest.raises(ValueError, match=r"lack age, unit\. Give them as static="):
+        model.predict(replace(series, static=None))
+    text = {"age": ["old"] * N, "unit": ["a"] * N}
+    with pytest.raises(ValueError, match="age was numbers when the model was fitted, and is text"):
+        model.predict(series, static=text)
+    with pytest.warns(UserWarning, match="unit has categories that no training series had.*: z"):
+        model.predict(series, static={"age": np.full(N, 50.0), "unit": ["z"] * N})
+
+
+def test_rows_of_a_grid_search_keep_theirs(fitted):
+    from sklearn.model_selection import cross_val_score
+
+    _, series, y = fitted
+    model = ShapeletClassifier(n_shapelets=4, max_epochs=60, random_state=0)
+    assert cross_val_score(model, series, y, cv=3).mean() > 0.8
+
+
+# Explanation
+
+
+def test_contributions_sum_to_the_logit(fitted):
+    model, series, _ = fitted
+    explanation = model.explain(series)
+    shapes, beside = explanation.contributions(), explanation.covariates.contributions
+    total = explanation.bias + shapes.sum(axis=2) + beside.sum(axis=2)
+    np.testing.assert_allclose(total, explanation.answers, atol=1e-12)
+    np.testing.assert_allclose(explanation.answers[:, 1], model.decision_function(series))
+
+
+def test_reasons_name_covariates(fitted):
+    model, series, _ = fitted
+    explanation = model.explain(series)
+    reasons = explanation.reasons(10, share=1.0)
+    named = {one.covariate: one for one in reasons.reasons if one.covariate}
+    assert f"has age = {series.static['age'][10]:.4g}: " in str(reasons)
+    assert named["age"].value == series.static["age"][10]
+    assert named["age"].shapelet is None
+    total = reasons.bias + reasons.rest + sum(one.contribution for one in reasons.reasons)
+    np.testing.assert_allclose(total, reasons.total)
+    assert {"covariate", "value"} <= set(reasons.to_frame().columns)
+    assert explanation.covariates.said(0, 0) == "age = missing"
+    assert all_parts(explanation, 0).shape == (2, 4 + len(explanation.covariates.names))
+
+
+def test_measures_count_covariates_as_reasons(fitted):
+    model, series, y = fitted
+    assert model.interpretability(series, y).sparsity > 1.0
+    assert model.explain_model(series, y).channel_importance[0] > 0.0
+
+
+def test_the_report_shows_them(fitted, tmp_path):
+    model, series, y = fitted
+    page = model.report(tmp_path / "page.html", series, y).read_text()
+    assert '"beside":[["age",' in page
+
+
+# Files
+
+
+def test_files_keep_them(fitted, tmp_path):
+    model, series, _ = fitted
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(series), model.predict_proba(series))
+    assert again.model_.covariates.each == model.model_.covariates.each
+    sizes = [int(size) for size in again.path_.n_shapelets]
+    np.testing.assert_array_equal(
+        again.pruned(sizes[0]).predict_proba(series), model.pruned(sizes[0]).predict_proba(series)
+    )
