@@ -182,17 +182,25 @@ def test_the_fewest_within_a_standard_error():
         18: [1.3, 0.9, 1.1, 0.9],  # 0.05 worse, with an error of 0.1
         9: [1.5, 1.4, 1.5, 1.4],  # far worse
     }
-    choice = SizeChoice(lambda size: (np.array(losses[size]), 0.5))
+    choice = SizeChoice(lambda size: (np.array(losses[size]), 0.5), guess=2.0)
     assert [choice.is_hopeless(size) for size in losses] == [False, False, False, True]
     assert choice.smallest() == 2
 
 
 def test_small_differences_do_not_count_however_sure():
     better = np.array([0.1, 0.1001, 0.0999])
-    for worse, chosen, hopeless in ((0.009, 1, False), (0.011, 0, False), (0.021, 0, True)):
-        choice = SizeChoice(lambda shift: (better + shift, 1.0))
-        assert not choice.is_hopeless(0.0) and choice.is_hopeless(worse) == hopeless
-        assert choice.smallest() == chosen
+    # What is small is small against what can be gained; here 0.9, then 0.1 of it.
+    for guess, unit in ((1.0, 1.0), (0.2, 0.15)):
+        for worse, chosen, hopeless in ((0.009, 1, False), (0.011, 0, False), (0.021, 0, True)):
+            choice = SizeChoice(lambda shift: (better + shift, 1.0), guess)
+            assert not choice.is_hopeless(0.0) and choice.is_hopeless(unit * worse) == hopeless
+            assert choice.smallest() == chosen
+
+
+def test_a_guess_knows_how_frequent_the_classes_are():
+    goal = Goal(np.array([0, 0, 0, 1]), np.ones(4), 2)
+    np.testing.assert_allclose(goal.guess(), -(3 * np.log(0.75) + np.log(0.25)) / 4)
+    np.testing.assert_allclose(Goal(np.array([1.0, 3.0]), np.ones(2), 0).guess(), 1.0)
 
 
 def test_many_classes_start_with_more_shapelets():

@@ -184,26 +184,29 @@ class SizeChoice:
     """Judge models of fewer and fewer shapelets by series held out, and choose one.
 
     Losses are compared in pairs: the error of a mean difference is that of the two losses of each
-    series.
+    series. Differences that are small against what the best model gains over a guess are none.
 
     Parameters
     ----------
     judge : function of a model
         Loss of each series held out, and the score of all.
+    guess : float
+        Mean loss of one who knows no series, only how frequent the classes are.
 
     Examples
     --------
     >>> losses = {30: [0.1, 0.3, 0.2], 10: [0.3, 0.1, 0.2], 3: [0.9, 0.8, 0.9]}
-    >>> choice = SizeChoice(lambda size: (np.array(losses[size]), 1.0))
+    >>> choice = SizeChoice(lambda size: (np.array(losses[size]), 1.0), guess=0.7)
     >>> [choice.is_hopeless(size) for size in losses], choice.smallest()
     ([False, False, True], 1)
     """
 
     HOPELESS = 2.0  # standard errors above the least loss
-    NEGLIGIBLE = 0.01  # difference of losses: as good, however small its error
+    NEGLIGIBLE = 0.01  # difference of losses at most: as good, however small its error
+    NEGLIGIBLE_GAIN = 0.015  # the same, as a share of what is gained over a guess
 
-    def __init__(self, judge: Callable[[Any], tuple[Array, float]]) -> None:
-        self.judge = judge
+    def __init__(self, judge: Callable[[Any], tuple[Array, float]], guess: float) -> None:
+        self.judge, self.guess = judge, guess
         self.losses: list[Array] = []
         self.scores: list[float] = []
 
@@ -213,12 +216,18 @@ class SizeChoice:
         self.losses.append(loss)
         self.scores.append(score)
         worse, error = self._worse()
-        return bool(worse[-1] > self.HOPELESS * max(error[-1], self.NEGLIGIBLE))
+        return bool(worse[-1] > self.HOPELESS * max(error[-1], self.negligible))
 
     def smallest(self) -> int:
         """Which is the last whose loss is within one standard error of the least, or as good."""
         worse, error = self._worse()
-        return int(np.flatnonzero(worse <= np.maximum(error, self.NEGLIGIBLE))[-1])
+        return int(np.flatnonzero(worse <= np.maximum(error, self.negligible))[-1])
+
+    @property
+    def negligible(self) -> float:
+        """A difference of mean losses that counts as none."""
+        gain = self.guess - min(float(loss.mean()) for loss in self.losses)
+        return min(self.NEGLIGIBLE, self.NEGLIGIBLE_GAIN * max(gain, 0.0))
 
     def _worse(self) -> tuple[Array, Array]:
         losses = np.stack(self.losses)

@@ -262,7 +262,7 @@ class Fitter:
             n_shapelets = model.transform.shapelets.n_shapelets
             return n_shapelets <= self.procedure.largest and choice.is_hopeless(model)
 
-        choice = SizeChoice(judge)
+        choice = SizeChoice(judge, their_goal.guess())
         run = self._descend(descent, "part", series[training], goal.of(training), enough)
         if descent.interrupted:
             return run, None
@@ -276,7 +276,7 @@ class Fitter:
             goal.score_name,
             int(sizes[choice.smallest()]),
             f"the fewest whose loss on {len(held_out)} series held out is within one standard error of "
-            f"the least, or within {choice.NEGLIGIBLE}",
+            f"the least, or within {choice.negligible:.2g}",
         )
         return run, path
 

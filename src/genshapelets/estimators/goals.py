@@ -70,6 +70,15 @@ class Goal:
         losses = [task.loss(*pair).item() for pair in pairs]
         return np.array(losses), task.score(output, task.target, task.weight).item()
 
+    def guess(self) -> float:
+        """Mean loss of one who knows only how frequent the classes are, or the mean number."""
+        if not self.n_classes:
+            mean = np.average(self.target, weights=self.weight)
+            return float((self.weight * (self.target - mean) ** 2).mean())
+        counts = np.bincount(self.target, weights=self.weight, minlength=self.n_classes)
+        share = counts / counts.sum()
+        return float((self.weight * -np.log(share[self.target])).mean())
+
     def split(self, share: float, random: np.random.Generator) -> tuple[Index, Index]:
         """Indices to train on and to hold out, stratified; every class keeps a series to train on."""
         groups = (
