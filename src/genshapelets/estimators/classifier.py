@@ -259,7 +259,8 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
             `RaggedSeries.from_arrays` takes, or a 2-D array or dataframe with a univariate series in
             each row. NaN = not observed.
         y : (series,) array
-            Labels of any type; at least two classes, of at least two series each.
+            Labels of any type, of at least two classes. A class of a single series is learnt with a
+            warning.
         sample_weight : (series,) array, optional
         """
         with self._refitting():

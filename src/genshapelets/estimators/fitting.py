@@ -195,6 +195,7 @@ class Fitter:
         if self.procedure.validation and len(series) > 2:
             random = np.random.default_rng([self.seed, 1])
             training, stopping = goal.split(self.procedure.validation, random)
+            stopping = stopping if len(stopping) else None
         model, paths = self._start(series, goal, training, descent.stages[0].n_shapelets)
         model.check_head(goal.n_outputs)
         first = copy.deepcopy(model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -71,7 +72,10 @@ class Goal:
         return np.array(losses), task.score(output, task.target, task.weight).item()
 
     def split(self, share: float, random: np.random.Generator) -> tuple[Index, Index]:
-        """Indices to train on and to hold out, stratified; every class keeps a series to train on."""
+        """Indices to train on and to hold out, stratified; every class keeps a series to train on.
+
+        None is held out if every class has one series only.
+        """
         groups = (
             [np.flatnonzero(self.target == code) for code in range(self.n_classes)]
             if self.n_classes
@@ -82,8 +86,9 @@ class Goal:
             count = min(round(share * len(group)), len(group) - 1)
             held_out.append(random.permutation(group)[:count])
         chosen = np.sort(np.concatenate(held_out))
-        if not len(chosen):
-            chosen = random.permutation(max(groups, key=len))[:1]
+        largest = max(groups, key=len)
+        if not len(chosen) and len(largest) > 1:
+            chosen = random.permutation(largest)[:1]
         return np.setdiff1d(np.arange(len(self.target)), chosen), chosen
 
 
@@ -115,19 +120,26 @@ def class_goal(
         raise ValueError(
             f"a classifier needs at least two classes; y has one class, {named(classes[0])}."
         )
-    if counts.min() < 2:
-        rare = int(counts.argmin())
-        n = int(np.flatnonzero(codes == rare)[0])
-        raise ValueError(
-            f"class {named(classes[rare])} has one series only (series {n}): at least two are "
-            "needed to see what they share. Leave it out, or merge the class with another."
-        )
+    _tell_of_rare(classes[counts == 1])
     weight = sample_weight * compute_sample_weight(class_weight, y)
     if not (np.isfinite(weight).all() and weight.min() >= 0 and weight.max() > 0):
         raise ValueError(
             f"class_weight must be numbers of at least 0, not all 0; got {class_weight}."
         )
     return classes, Goal(codes.astype(np.int64), weight / weight.mean(), len(classes))
+
+
+def _tell_of_rare(names: NDArray[Any], kind: str = "class", kinds: str = "classes") -> None:
+    """Warn of classes, or labels, of one series."""
+    if len(names):
+        which = (
+            f"{kind} {listed(names)} has" if len(names) == 1 else f"{kinds} {listed(names)} have"
+        )
+        warnings.warn(
+            f"{which} one series only, in which nothing tells what its kind shares from what is its "
+            "own. Expect little of it: give more series, or merge it with another.",
+            stacklevel=4,
+        )
 
 
 def number_goal(y: NDArray[Any], sample_weight: Array) -> tuple[float, float, Goal]:
@@ -198,3 +210,9 @@ def _is_missing(label: Any) -> bool:
 def named(label: Any) -> str:
     """Say a label as the user wrote it, not as NumPy shows it."""
     return repr(label.item() if isinstance(label, np.generic) else label)
+
+
+def listed(names: NDArray[Any], most: int = 9) -> str:
+    """Name some things, the first of many."""
+    some = ", ".join(map(named, names[:most]))
+    return some + (f" and {len(names) - most} more" if len(names) > most else "")
