@@ -114,7 +114,7 @@ class Fitter:
         parts = self._parts(goal)
         fewest = None
         if goal is not None and self.head is None and self._takes_any_number(series):
-            fewest = FEWEST_UNCHOSEN if parts is None else max(FEWEST, goal.n_classes // 2)
+            fewest = FEWEST_UNCHOSEN if parts is None else max(FEWEST, goal.n_answers // 2)
         stages = self.procedure.stages(len(series), fewest)
         if goal is None:
             model, paths = self._start(series, None, np.arange(len(series)), stages[0].n_shapelets)
@@ -172,7 +172,8 @@ class Fitter:
         paths = interpolate(interpolation(standard))
         given = Given(
             paths if len(training) == len(series) else paths[training],
-            None if goal is None else goal.target[training],
+            None if goal is None else goal.told_apart[training],
+            None if goal is None else goal.truth[training],
             (centre, scale),
             self.head,
             1 if goal is None else goal.n_outputs,
