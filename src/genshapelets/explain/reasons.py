@@ -45,11 +45,11 @@ class Reasons:
     series : Any
         Name of the series.
     answer : Any
-        Class that the reasons are about; None for regression.
+        Class, label or target that the reasons are about; None for the number of a regressor of one.
     total : float
         Its logit, or the number that was predicted.
     is_predicted : bool
-        Whether this is what was predicted.
+        Whether this is what was predicted: the class, or that the series has the label.
     reasons : tuple of Reasons
         Largest first.
     rest : float
@@ -58,6 +58,8 @@ class Reasons:
         How many they are.
     bias : float
         The answer if every shapelet fitted as it usually does.
+    kind : "class", "label" or "number"
+        What the answer is.
     """
 
     series: Any
@@ -68,12 +70,12 @@ class Reasons:
     rest: float
     n_others: int
     bias: float
+    kind: Literal["class", "label", "number"] = "class"
 
     def __str__(self) -> str:
-        what = f"{self.total:.4g}" if self.answer is None else str(self.answer)
-        said = f"series {self.series} is predicted to be {what}, because it"
-        if not self.is_predicted:
-            said = f"what series {self.series} says of {what}: it"
+        said = f"series {self.series} is predicted {self.statement}, because it"
+        if self.kind == "class" and not self.is_predicted:
+            said = f"what series {self.series} says of {self.answer}: it"
         lines = [
             f"  {'has' if one.said == 'presence' else 'lacks'} shapelet {one.shapelet}: "
             f"{one.contribution:+.2f}"
@@ -82,6 +84,15 @@ class Reasons:
         if self.n_others:
             lines.append(f"  {self.n_others} other shapelets together: {self.rest:+.2f}")
         return "\n".join([said, *lines])
+
+    @property
+    def statement(self) -> str:
+        """What is predicted, such as "to be flat", "not to have label up" or "to have height 3.1"."""
+        if self.kind == "label":
+            return f"{'' if self.is_predicted else 'not '}to have label {self.answer}"
+        if self.kind == "class":
+            return f"to be {self.answer}"
+        return f"to {'be' if self.answer is None else f'have {self.answer}'} {self.total:.4g}"
 
     def to_frame(self) -> Any:
         """Table with a row for each reason, as a ``pandas.DataFrame``."""
@@ -99,12 +110,20 @@ def reasons_of(explanation: Explanation, series: int, column: int, share: float)
     parts = explanation.contributions(series)[column]
     order = explanation.top(series, answer=column)
     order = order[: int(n_needed(np.abs(parts), share))]
-    alike, classes = explanation.alike[series], explanation.classes
+    alike, classes, names = explanation.alike[series], explanation.classes, explanation.target_names
+    answer = None if names is None else names[column]
+    is_predicted = True
+    kind: Literal["class", "label", "number"] = "number"
+    if classes is not None:
+        answer, is_predicted, kind = classes[column], column == explanation.chosen(series), "class"
+    elif explanation.probabilities is not None:
+        is_predicted, kind = bool(explanation.predicted[series, column]), "label"
     return Reasons(
         series=found.names[series],
-        answer=None if classes is None else classes[column],
+        answer=answer,
         total=float(explanation.answers[series, column]),
-        is_predicted=column == explanation.chosen(series),
+        is_predicted=is_predicted,
+        kind=kind,
         reasons=tuple(
             Reason(
                 shapelet=int(k),
