@@ -48,8 +48,8 @@ def give_few_reasons(
 
     in features of mean 0 and deviation 1. D is the mean cross entropy, or squared difference, from what
     is half way between the given answers and the truth. V are the weights as trained, m is the mean of
-    their sizes, C the number of classes (1 for labels and numbers, each of which is a sum of its own): what was small costs most, as in the adaptive lasso. Weights
-    keep the signs that `Owners` allow.
+    their sizes, C the number of classes (1 for labels and numbers, each of which is a sum of its own):
+    what was small costs most, as in the adaptive lasso. Weights keep the signs that `Owners` allow.
 
     Parameters
     ----------

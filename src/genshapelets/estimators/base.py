@@ -192,7 +192,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
 
     @contextmanager
     def _refitting(self) -> Iterator[None]:
-        """Forget an earlier fit's columns and targets; should this fit fail, the earlier one stays whole."""
+        """Forget an earlier fit's columns; should this fit fail, the earlier one stays whole."""
         before = dict(self.__dict__)
         for name in ("n_features_in_", "feature_names_in_", "target_names_"):
             self.__dict__.pop(name, None)

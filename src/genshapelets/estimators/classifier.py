@@ -281,7 +281,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Logits, (series, classes) or (series, labels); of two classes the second's alone, (series,)."""
+        """Logits, (series, classes or labels); of two classes that of the second alone, (series,)."""
         output = self._outputs(X)
         return output if output.shape[1] > 1 else output[:, 0]
 

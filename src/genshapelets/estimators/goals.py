@@ -68,7 +68,7 @@ class Goal:
 
     @property
     def told_apart(self) -> NDArray[Any]:
-        """Classes, (series,), that are treated alike: of labels, the rarest of each series. Or numbers."""
+        """Classes, (series,), to be treated alike: for labels the rarest of each series. Or numbers."""
         if not self.of_labels:
             return self.target
         n_series, n_labels = self.target.shape
@@ -199,7 +199,8 @@ def label_goal(
         )
     if constant.any():
         warnings.warn(
-            f"nothing can be learnt of labels that all series have, or none: {listed(names_[constant])}.",
+            "nothing can be learnt of labels that all series have, or none: "
+            f"{listed(names_[constant])}.",
             stacklevel=3,
         )
     _tell_of_rare(names_[counts == 1], "label", "labels")
@@ -234,12 +235,12 @@ def number_goal(y: NDArray[Any], sample_weight: Array) -> tuple[Any, Any, Goal]:
         ) from None
     if np.isinf(y).any():
         n, value = np.argwhere(np.isinf(y))[0, 0], y[np.isinf(y)][0]
-        raise ValueError(f"y must be finite; got {value} for series {n}. Input y contains infinity.")
+        raise ValueError(
+            f"y must be finite; got {value} for series {n}. Input y contains infinity."
+        )
     columns = y.reshape(len(y), -1)
     moments = np.array([_moments(column, sample_weight) for column in columns.T])
-    goal = Goal(
-        (columns - moments[:, 0]) / moments[:, 1], sample_weight / sample_weight.mean(), 0
-    )
+    goal = Goal((columns - moments[:, 0]) / moments[:, 1], sample_weight / sample_weight.mean(), 0)
     centre, scale = moments.T if y.ndim == 2 else moments[0].tolist()
     return centre, scale, goal
 

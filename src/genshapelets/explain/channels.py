@@ -32,10 +32,11 @@ def channel_importance(
     .. math:: I_d = \frac{1}{N} \sum_n \ell(f^n \text{ with } f^{m(n)}_d, y_n) - \ell(f^n, y_n)
 
     The loss is minus the logarithm of the probability of the true class (a mean over labels), or the
-    squared error of a number (a mean over several, each in standard deviations of y); m(n) is another of the given series, drawn once and for all. Each channel keeps the values
-    that it usually has, so what is lost is what the channel says of *this* series. (A channel left out
-    would stand still at its mean instead. Where it never does, every shapelet that looks at it fits
-    unusually well or badly, and a channel of mere noise seems important.)
+    squared error of a number (a mean over several, each in standard deviations of y); m(n) is another of
+    the given series, drawn once and for all. Each channel keeps the values that it usually has, so what
+    is lost is what the channel says of *this* series. (A channel left out would stand still at its mean
+    instead. Where it never does, every shapelet that looks at it fits unusually well or badly, and a
+    channel of mere noise seems important.)
 
     It is 0 for a channel that no shapelet looks at or that never varies, and about 0, of either sign,
     for one that says nothing. Two channels that say the same share their importance: with one of
