@@ -150,7 +150,7 @@ def test_classes_survive_the_split(counts):
 
 
 def test_numbers_are_split_too():
-    goal = Goal(np.linspace(-1, 1, 50), np.ones(50), 0)
+    goal = Goal(np.linspace(-1, 1, 50)[:, None], np.ones(50), 0)
     training, held_out = goal.split(0.2, np.random.default_rng(0))
     assert len(training) == 40 and len(held_out) == 10
 

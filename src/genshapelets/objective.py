@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torch import Tensor
-from torch.nn.functional import cross_entropy, pad
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, pad
 
 
 def interpretable_regularisation(discrepancy: Tensor, gamma: float = 1e-4) -> Tensor:
@@ -52,9 +52,24 @@ def classification_loss(
     return (weight * loss).mean()
 
 
+def label_loss(output: Tensor, target: Tensor, weight: Tensor, smoothing: float = 0.0) -> Tensor:
+    """Mean weighted binary cross entropy of (series, labels) logits, also over the labels.
+
+    As that of two classes, for each label: ``target`` are 0 and 1 as floats, (series, labels).
+    """
+    smooth = target * (1.0 - smoothing) + smoothing / 2
+    loss = binary_cross_entropy_with_logits(output, smooth, reduction="none")
+    return (weight * loss.mean(dim=1)).mean()
+
+
 def regression_loss(output: Tensor, target: Tensor, weight: Tensor) -> Tensor:
-    """Mean weighted squared error of (series, 1) outputs."""
-    return (weight * (output[:, 0] - target).square()).mean()
+    """Mean weighted squared error of (series, outputs), also over the outputs."""
+    return (weight * (output - target).square().mean(dim=1)).mean()
+
+
+def class_probabilities(output: Tensor) -> Tensor:
+    """Probability of each class, (series, classes)."""
+    return class_scores(output).softmax(dim=1)
 
 
 def class_scores(output: Tensor) -> Tensor:

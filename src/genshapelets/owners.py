@@ -21,31 +21,37 @@ class Owners:
     weight : (outputs, shapelets) tensor
         Of the head, on the logarithms of discrepancies. A negative one means that likeness speaks for
         the class; one logit for two classes speaks for the second.
+    of_labels : bool
+        Whether outputs are logits of labels, of which a series may have several or none: likeness to a
+        shapelet then speaks for the labels of that series, and for no others.
 
     Attributes
     ----------
-    owner : (shapelets,) int64 tensor
-        Codes of classes, as of the last epoch; -1 before the first has ended.
+    owner : (shapelets,) int64 tensor, or (shapelets, labels)
+        Codes of classes, or 1 for every label that owns it and 0 for the others, as of the last epoch;
+        -1 before the first has ended.
     """
 
-    def __init__(self, weight: Tensor) -> None:
+    def __init__(self, weight: Tensor, *, of_labels: bool = False) -> None:
         self.weight = weight
-        self.owner = torch.full((weight.shape[1],), -1, device=weight.device)
+        n_labels = weight.shape[:1] if of_labels else ()
+        self.owner = torch.full((weight.shape[1], *n_labels), -1, device=weight.device)
         self._forget()
 
     @property
     def owner(self) -> Tensor:
-        """Codes of classes, (shapelets,): see the class."""
+        """Codes of classes, (shapelets,), or labels, (shapelets, labels): see the class."""
         return self._owner
 
     @owner.setter
     def owner(self, owner: Tensor) -> None:
         self._owner = owner
         classes = torch.arange(len(self.weight), device=owner.device)[:, None]
-        own = owner == (1 if len(self.weight) == 1 else classes)
+        of_one = owner.ndim == 2 or len(self.weight) == 1
+        own, known = owner.t() == (1 if of_one else classes), owner.t() >= 0
         free = torch.tensor(torch.inf, device=owner.device)
-        self._least_weight = torch.where((owner >= 0) & ~own, 0.0, -free)
-        self._largest_weight = torch.where((owner >= 0) & own, 0.0, free)
+        self._least_weight = torch.where(known & ~own, 0.0, -free)
+        self._largest_weight = torch.where(known & own, 0.0, free)
 
     def _forget(self) -> None:
         self._least = np.full(len(self.owner), np.inf)

@@ -207,8 +207,10 @@ class Given(NamedTuple):
     ----------
     paths : Paths
         Standardised training series.
-    target : (series,) array or None
+    target : (series,) ints, (series, outputs) floats or None
         Integers: classes, so that each gets its share of the first shapelets. Floats: numbers.
+    truth : (series, columns) array or None
+        0 and 1 for each class or label, or numbers.
     moments : (channels,) and (channels,) arrays
         Centre and scale, what the series were standardised by.
     head : nn.Module or None
@@ -220,6 +222,7 @@ class Given(NamedTuple):
 
     paths: Paths
     target: NDArray[Any] | None
+    truth: Array | None
     moments: tuple[Array, Array]
     head: nn.Module | None
     n_outputs: int
@@ -228,19 +231,16 @@ class Given(NamedTuple):
 
 def build(procedure: Procedure, given: Given, random: np.random.Generator) -> ShapeletModel:
     """Make the model that training starts from, of ``procedure.n_shapelets`` shapelets."""
-    paths, target = given.paths, given.target
-    if target is None or given.head is not None or not _can_choose(procedure):
+    paths, truth = given.paths, given.truth
+    if truth is None or given.head is not None or not _can_choose(procedure):
         return _drawn(procedure, given, random)
     n_shapelets = procedure.n_shapelets or procedure.first
     many = procedure.candidates * n_shapelets
     model = _drawn(replace(procedure, n_shapelets=many, standardise_features=False), given, random)
     seen = np.unique(np.linspace(0, len(paths) - 1, SEEN).round().astype(np.int64))
     features = model.features(model.discrepancies(paths[seen])).detach().double().cpu().numpy()
-    outputs = target[seen].astype(np.float64)[:, None]
-    if target.dtype.kind == "i":
-        outputs = np.eye(int(target.max()) + 1)[target[seen]]
     beside = None if paths.covariates is None else paths.covariates[seen]
-    model = model.chosen(eliminate(features, outputs, n_shapelets, beside=beside).tolist())
+    model = model.chosen(eliminate(features, truth[seen], n_shapelets, beside=beside).tolist())
     if procedure.standardise_features:
         model.standardise_features(paths)
     return model

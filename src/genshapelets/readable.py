@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import one_hot
 
 from .model import ShapeletModel
-from .objective import class_scores
 from .owners import Owners
 from .paths import Array, Paths
 from .sources import hold_near
@@ -55,8 +53,9 @@ def give_few_reasons(
 
     in features of mean 0 and deviation 1. D is the mean cross entropy, or squared difference, from what
     is half way between the given answers and the truth. V are the weights as trained, m is the mean of
-    their sizes, C the number of classes: what was small costs most, as in the adaptive lasso. Weights
-    of shapelets keep the signs that `Owners` allow; those of covariates are free.
+    their sizes, C the number of classes (1 for labels and numbers, each of which is a sum of its own):
+    what was small costs most, as in the adaptive lasso. Weights of shapelets keep the signs that
+    `Owners` allow; those of covariates are free.
 
     Parameters
     ----------
@@ -78,8 +77,8 @@ def give_few_reasons(
     weight, bias = model.linear()
     x, start = (features - mean) / deviation, weight * deviation
     n_shapelets = x.shape[1]
-    owners = Owners(start)
-    if plan.own_class and task.n_classes:
+    owners = task.owners(start)
+    if plan.own_class and task.probability:
         owners.see(discrepancy, task.target)
         owners.settle()
         owners.constrain()
@@ -113,7 +112,7 @@ def _solve(
     """
     n_shapelets = len(owners.owner)
     importance = task.weight.double() / task.weight.sum()
-    curvature = 0.5 if task.n_classes else 2.0
+    curvature = 0.5 if task.probability else 2.0
     largest = torch.linalg.matrix_norm(importance.sqrt()[:, None] * x, ord=2) ** 2
     step = 1.0 / (curvature * (float(largest) + 1.0) + 2 * RIDGE)
     ahead, size = weight, weight.abs()
@@ -138,15 +137,13 @@ def _solve(
 
 
 def _wanted(answers: Tensor, task: Task) -> Tensor:
-    """Half of the answers and half of the truth: probabilities of the classes, or numbers."""
-    if not task.n_classes:
-        return (answers + task.target[:, None]) / 2
-    truth = one_hot(task.target, task.n_classes)
-    return (class_scores(answers).softmax(dim=1) + truth) / 2
+    """Half of the answers and half of the truth: probabilities of classes or labels, or numbers."""
+    said = task.probability(answers) if task.probability else answers
+    return (said + task.truth) / 2
 
 
 def _slope(output: Tensor, wanted: Tensor, task: Task) -> Tensor:
     """Derivative of the cross entropy, or of the squared difference, in the output."""
-    if not task.n_classes:
+    if not task.probability:
         return 2.0 * (output - wanted)
-    return (class_scores(output).softmax(dim=1) - wanted)[:, -output.shape[1] :]
+    return (task.probability(output) - wanted)[:, -output.shape[1] :]

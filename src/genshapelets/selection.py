@@ -180,7 +180,8 @@ def choose_shapelets(
     prepare_paths(discrepancy, paths, search)
     shares = _shares(candidates, target, n_shapelets)
     measured = _Measured(paths, discrepancy, candidates, n_knots, search)
-    order = np.argsort(target, kind="stable")  # every n-th of them: a block is like the whole
+    first_of = target.reshape(len(target), -1)[:, 0]
+    order = np.argsort(first_of, kind="stable")  # every n-th of them: a block is like the whole
     n_blocks = max(1, min(MOST_BLOCKS, len(paths) // LEAST_BLOCK))
     blocks = [order[first::n_blocks] for first in range(n_blocks)]
     gain, gap, threshold, n_compared = _gains(

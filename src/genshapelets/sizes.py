@@ -168,15 +168,14 @@ class Descent:
 def strongest(model: ShapeletModel, part: Part, n_shapelets: int) -> list[int]:
     """Which shapelets a linear model needs, in order.
 
-    Every class first gets the one that speaks most for it, if there are enough.
+    Every class, label or number first gets the one that says most of it, if there are enough.
     """
     features = model.features(model.discrepancies(part.paths).double())
     weight, _ = model.linear()
     effect = weight * features.std(dim=0, correction=0)
-    always = effect.argmin(dim=1).tolist() if 1 < len(effect) <= n_shapelets else []
-    target, n_classes = part.task.target.cpu().numpy(), part.task.n_classes
-    outputs = np.eye(n_classes)[target] if n_classes else target[:, None]
-    beside = part.paths.covariates
+    speaking = effect if part.task.probability else -effect.abs()
+    always = speaking.argmin(dim=1).tolist() if 1 < len(effect) <= n_shapelets else []
+    outputs, beside = part.task.truth.double().cpu().numpy(), part.paths.covariates
     return eliminate(features.cpu().numpy(), outputs, n_shapelets, always, beside).tolist()
 
 

@@ -30,8 +30,8 @@ class Splits:
 
     Parameters
     ----------
-    target : (series,) array
-        Integers: classes. Floats: numbers.
+    target : (series,) array, or (series, outputs)
+        Integers: classes. Floats: numbers; of several, variances are summed.
     """
 
     def __init__(self, target: NDArray[Any]) -> None:
@@ -42,15 +42,16 @@ class Splits:
                 np.maximum(np.arange(len(target) + 1), 1)
             )
         else:
-            centred = target - target.mean()
-            self.each = np.stack([np.ones(len(target)), centred, centred**2], axis=1)
+            centred = np.stack([x - x.mean() for x in target.reshape(len(target), -1).T], axis=1)
+            squares = (centred**2).sum(axis=1, keepdims=True)
+            self.each = np.concatenate([np.ones_like(squares), centred, squares], axis=1)
 
     def impurity(self, sums: Array) -> Array:
         """I of (…, sums)."""
         if self.of_classes:
             return self.xlogx[sums.sum(axis=-1)] - self.xlogx[sums].sum(axis=-1)
-        count, total, squares = np.moveaxis(sums, -1, 0)
-        return squares - total**2 / np.maximum(count, 1.0)
+        count, total, squares = sums[..., 0], sums[..., 1:-1], sums[..., -1]
+        return squares - (total**2).sum(axis=-1) / np.maximum(count, 1.0)
 
     def best(self, found: Array, series: Index) -> tuple[Array, Array, Array]:
         """Gain, gap and threshold of discrepancies (series, candidates), of the best split of each."""
@@ -110,6 +111,8 @@ class Splits:
         whole = each.sum(axis=0)
         if self.of_classes:  # one question answers one bit
             return max(float(self.impurity(whole)) - len(each), 0.0)
+        if each.shape[1] > 3:  # of several numbers no order is known to be the best
+            return 0.0
         left = np.concatenate(
             [np.zeros_like(whole)[None], each[each[:, 1].argsort()].cumsum(axis=0)]
         )

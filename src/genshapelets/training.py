@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import one_hot
 
 from .model import ShapeletModel
 from .objective import interpretable_regularisation
@@ -125,13 +126,16 @@ class Task:
 
     Attributes
     ----------
-    target, weight : (series,) tensors
-        Targets are codes of classes, or numbers.
+    target : (series,) or (series, outputs) tensor
+        Codes of classes; else floats: 0 and 1 for labels, or numbers.
+    weight : (series,) tensor
     n_classes : int
-        0 for regression.
+        0 for labels and numbers.
     loss : function of (output, target, weight)
     score : function of (output, target, weight)
     score_name : str
+    probability : function of output, or None
+        Of each class, or label; None: outputs are numbers.
     """
 
     target: Tensor
@@ -140,6 +144,16 @@ class Task:
     loss: Callable[[Tensor, Tensor, Tensor], Tensor]
     score: Callable[[Tensor, Tensor, Tensor], Tensor]
     score_name: str
+    probability: Callable[[Tensor], Tensor] | None
+
+    @property
+    def truth(self) -> Tensor:
+        """0 and 1 for each class or label, or numbers; (series, columns)."""
+        return one_hot(self.target, self.n_classes) if self.n_classes else self.target
+
+    def owners(self, weight: Tensor) -> Owners:
+        """Who owns the shapelets that a head weighs: classes, or labels."""
+        return Owners(weight, of_labels=not self.n_classes)
 
 
 @dataclass
@@ -205,8 +219,8 @@ class Trainer:
             fused=True,
         )
         self.owners: Owners | None = None
-        if plan.own_class and task.n_classes and type(model.head) is nn.Linear:
-            self.owners = Owners(model.head.weight)
+        if plan.own_class and task.probability and type(model.head) is nn.Linear:
+            self.owners = task.owners(model.head.weight)
 
     @property
     def history(self) -> dict[str, list[float]]:
@@ -309,7 +323,7 @@ class Trainer:
         """Let all series decide once more, those held out too, now that the shapelets stay."""
         if self.owners is None:
             return
-        owners = Owners(self.owners.weight)
+        owners = self.task.owners(self.owners.weight)
         for paths, task in [(self.paths, self.task), *filter(None, [self.held_out])]:
             owners.see(self.model.discrepancies(paths), task.target)
         owners.settle()

@@ -158,6 +158,12 @@ def _load(args: argparse.Namespace, predicts: bool = False) -> Any:
     model = load(args.model)
     if predicts and not hasattr(model, "predict"):
         raise ValueError(f"{args.model} is a {type(model).__name__}: it does not predict.")
+    if predicts and model.target_names_ is not None:
+        names = model.target_names_
+        raise ValueError(
+            f"{args.model} predicts {len(names)} targets ({', '.join(names[:9])}), the shell one: in "
+            f"Python, save one with load({args.model!r}).for_target({names[0]!r}).save(...)."
+        )
     of_run = {name: getattr(args, name, None) for name in ("n_jobs", "short_series")}
     return model.set_params(**{k: v for k, v in of_run.items() if v is not None})
 

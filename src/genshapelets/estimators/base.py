@@ -33,7 +33,7 @@ from ..shapelets import ShapeletFamily
 from ..training import Checkpoint
 from ..transform import Matches
 from .fitting import Fitter
-from .goals import Goal, checked_weight, one_per_series
+from .goals import Goal, checked_weight, targets_of
 from .parameters import check_parameters, check_used
 from .plain import plain
 from .reading import Readable
@@ -46,6 +46,9 @@ IDLE = {"checkpoint", "checkpoint_interval", "n_jobs", "verbose", "random_state"
 
 class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
     """Common ground of the estimators; not to be used itself."""
+
+    target_names_: tuple[str, ...] | None = None
+    _TARGET = "{}"  # what the first, second, … of several targets is called if y does not say
 
     def __init__(
         self,
@@ -193,7 +196,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
     def _refitting(self) -> Iterator[None]:
         """Forget an earlier fit's columns; should this fit fail, the earlier one stays whole."""
         before = dict(self.__dict__)
-        for name in ("n_features_in_", "feature_names_in_"):
+        for name in ("n_features_in_", "feature_names_in_", "target_names_"):
             self.__dict__.pop(name, None)
         try:
             yield
@@ -205,9 +208,12 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
     def _weighted(
         self, series: RaggedSeries, y: Any, sample_weight: Any
     ) -> tuple[RaggedSeries, Any, NDArray[np.float64]]:
-        """Series, targets and weights without those series whose weight is 0."""
+        """Series, targets and weights without those series whose weight is 0; names of several."""
         weight = checked_weight(sample_weight, len(series))
-        y = one_per_series(y, len(series))
+        y, names = targets_of(y, len(series))
+        if names is not None:
+            given = enumerate(names)
+            self.target_names_ = tuple(name or self._TARGET.format(n) for n, name in given)
         used = np.flatnonzero(weight > 0)
         return (series, y, weight) if len(used) == len(y) else (series[used], y[used], weight[used])
 
@@ -221,7 +227,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         _tell_of_constant_channels(series)
         procedure = PROCEDURES[self.procedure].adapted(self._choices())
         if goal is not None:
-            procedure = procedure.for_classes(goal.n_classes)
+            procedure = procedure.for_classes(goal.n_answers)
         checkpoint = None
         if self.checkpoint is not None and goal is not None:
             fingerprint = self._fingerprint(series, goal, procedure)
@@ -276,6 +282,39 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
             twin.path_ = replace(twin.path_, chosen=n_shapelets, rule=rule)
         twin._take(n_shapelets)
         return twin
+
+    def for_target(self, target: str | int) -> Any:
+        """The same estimator of one of several targets: a label, as classes 0 and 1, or a number.
+
+        It has the same shapelets and gives the same answers; whatever speaks of one target, such as
+        `report`, can be asked of it.
+
+        Parameters
+        ----------
+        target : str or int
+            One of `target_names_`, or its position.
+        """
+        model, names = self._fitted(), self.target_names_
+        if names is None:
+            raise ValueError(f"this {type(self).__name__} was fitted to a single target already.")
+        if target not in names and target not in range(len(names)):
+            raise ValueError(
+                f"there is no target {target!r}: it must be one of {', '.join(names)}, or a position."
+            )
+        place = names.index(target) if target in names else int(target)
+        model.linear()  # refuses a head that has no rows
+        twin = copy.copy(self)
+        twin.target_names_ = None
+        twin._only_target(place)
+        twin.fitted_ = {
+            size: replace(fitted, model=_of_output(fitted.model, place))
+            for size, fitted in self.fitted_.items()
+        }
+        twin._take(model.transform.shapelets.n_shapelets)
+        return twin
+
+    def _only_target(self, place: int) -> None:
+        """Forget what is known of all targets but one."""
 
     def _choices(self) -> dict[str, Any]:
         """What the user decides, for `Procedure.adapted`."""
@@ -464,6 +503,19 @@ def _tell_of_constant_channels(series: RaggedSeries) -> None:
             "out.",
             stacklevel=4,
         )
+
+
+def _of_output(model: ShapeletModel, place: int) -> ShapeletModel:
+    """A copy whose linear head has one of the outputs only."""
+    twin = copy.deepcopy(model)
+    head: Any = twin.head
+    head.out_features = 1
+    for name, tensor in list(head.named_parameters()):
+        setattr(head, name, nn.Parameter(tensor.detach()[[place]], requires_grad=False))
+    if twin.covariates is not None:
+        own = twin.covariates.weight.detach()[[place]]
+        twin.covariates.weight = nn.Parameter(own, requires_grad=False)
+    return twin
 
 
 def _digest(module: nn.Module) -> str:

@@ -15,11 +15,11 @@ from torch import nn
 from ..discrepancies import Discrepancy
 from ..interpolation import Interpolation
 from ..minimum import Minimum
-from ..objective import class_scores
+from ..objective import class_probabilities, class_scores
 from ..preprocessing import Preprocessing
 from ..shapelets import ShapeletFamily
 from .base import ShapeletEstimator
-from .goals import class_goal
+from .goals import class_goal, label_goal
 
 
 class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
@@ -142,6 +142,9 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
     Attributes
     ----------
     classes_ : (classes,) array
+        For labels their positions 0, 1, …
+    target_names_ : tuple of str, or None
+        Names of several targets: labels, or numbers of a regressor. None: y has one column.
     shapelets_ : (shapelets, channels, knots) array
         In the units of the data.
     lengths_ : (shapelets,) array
@@ -265,8 +268,11 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
             A `RaggedSeries` (make one from long tables with `RaggedSeries.from_long`), anything that
             `RaggedSeries.from_arrays` takes, or a 2-D array or dataframe with a univariate series in
             each row. NaN = not observed.
-        y : (series,) array
-            Labels of any type; at least two classes, of at least two series each.
+        y : (series,) array, or (series, labels)
+            Labels of any type, of at least two classes. A class of a single series is learnt with a
+            warning. Of several columns each is a label, 1 for series that have it and 0 for others: a
+            series may have any number of them. Columns of a dataframe name them; see
+            ``target_names_``.
         sample_weight : (series,) array, optional
         static : dataframe, dict or array, optional
             What is known of each series as a whole, such as age or sex, a row each: as for
@@ -276,22 +282,41 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         with self._refitting():
             series = self._as_series(X, static, fitting=True)
             series, y, weight = self._weighted(series, y, sample_weight)
-            classes, goal = class_goal(y, self.class_weight, weight)
+            if self.target_names_ is None:
+                classes, goal = class_goal(y, self.class_weight, weight)
+            else:
+                goal = label_goal(y, self.target_names_, self.class_weight, weight)
+                classes = np.arange(goal.n_answers)
             self._fit(series, goal)
             self.classes_ = classes
         return self
 
     def decision_function(self, X: Any, static: Any = None) -> NDArray[np.float64]:
-        """Logits, (series, classes); for two classes that of the second alone, (series,)."""
+        """Logits, (series, classes or labels); of two classes that of the second alone, (series,)."""
         output = self._outputs(X, static)
         return output if output.shape[1] > 1 else output[:, 0]
 
     def predict_proba(self, X: Any, static: Any = None) -> NDArray[np.float64]:
-        """Probability of each class, (series, classes)."""
+        """Probability of each class, (series, classes), or of each label, (series, labels)."""
         output = torch.from_numpy(self._outputs(X, static))
-        return class_scores(output).softmax(dim=1).numpy()
+        if self.target_names_ is not None:
+            return torch.sigmoid(output).numpy()
+        return class_probabilities(output).numpy()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def _only_target(self, place: int) -> None:  # noqa: ARG002
+        self.classes_ = np.arange(2)
 
     def predict(self, X: Any, static: Any = None) -> NDArray[Any]:
-        """Most likely class of each series; ``static`` as in `fit`, here and for the other methods."""
+        """Most likely class of each series; of labels 1 for those it is likely to have, else 0.
+
+        ``static`` is as in `fit`, here and for the other methods.
+        """
         output = torch.from_numpy(self._outputs(X, static))
+        if self.target_names_ is not None:
+            return (output > 0).long().numpy()
         return self.classes_[class_scores(output).argmax(dim=1).numpy()]

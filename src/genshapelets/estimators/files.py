@@ -43,7 +43,7 @@ FITTED = (
     "has_datetimes_",
     "shortest_span_",
 )
-SOMETIMES = ("n_features_in_", "feature_names_in_")
+SOMETIMES = ("n_features_in_", "feature_names_in_", "target_names_")
 # What training says about the shapelets of each size; older files have it among what was fitted.
 OF_SHAPELETS = ("initial_lengths", "typical_features", "feature_spread")
 NOT_UNDERSTOOD = (
@@ -333,5 +333,6 @@ def _check_sizes(estimator: ShapeletEstimator) -> None:
             known = getattr(fitted, name)
             if known is not None and np.shape(known) != (n_shapelets,):
                 raise ValueError(f"{name} must have one number for each shapelet")
-    if n_classes and n_outputs != (n_classes if n_classes > 2 else 1):
-        raise ValueError(f"{n_outputs} outputs do not go with {n_classes} classes")
+    n_targets = len(estimator.target_names_ or ()) or (n_classes if n_classes > 2 else 1)
+    if not isinstance(estimator, ShapeletTransformer) and n_outputs != n_targets:
+        raise ValueError(f"{n_outputs} outputs do not go with {n_targets} targets")

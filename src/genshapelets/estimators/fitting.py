@@ -118,7 +118,7 @@ class Fitter:
         parts = self._parts(goal)
         fewest = None
         if goal is not None and self.head is None and self._takes_any_number(series):
-            fewest = FEWEST_UNCHOSEN if parts is None else max(FEWEST, goal.n_classes // 2)
+            fewest = FEWEST_UNCHOSEN if parts is None else max(FEWEST, goal.n_answers // 2)
         stages = self.procedure.stages(len(series), fewest)
         if goal is None:
             model, paths = self._start(series, None, np.arange(len(series)), stages[0].n_shapelets)
@@ -182,7 +182,8 @@ class Fitter:
             paths = replace(paths, covariates=covariates.values(series))
         given = Given(
             paths if len(training) == len(series) else paths[training],
-            None if goal is None else goal.target[training],
+            None if goal is None else goal.told_apart[training],
+            None if goal is None else goal.truth[training],
             (centre, scale),
             self.head,
             n_outputs,
@@ -206,6 +207,7 @@ class Fitter:
         if self.procedure.validation and len(series) > 2:
             random = np.random.default_rng([self.seed, 1])
             training, stopping = goal.split(self.procedure.validation, random)
+            stopping = stopping if len(stopping) else None
         model, paths = self._start(series, goal, training, descent.stages[0].n_shapelets)
         model.check_head(goal.n_outputs)
         first = copy.deepcopy(model)

@@ -13,10 +13,11 @@ from .goals import number_goal
 
 
 class ShapeletRegressor(RegressorMixin, ShapeletEstimator):
-    """Predict a number from the shapelets found in a series.
+    """Predict a number, or several, from the shapelets found in a series.
 
     As `ShapeletClassifier`, whose parameters and attributes it shares but for the classes, with a
-    squared error. The target is standardised inside.
+    squared error. Targets are standardised inside. Several numbers share the shapelets, and each has
+    weights of its own.
 
     Examples
     --------
@@ -31,6 +32,8 @@ class ShapeletRegressor(RegressorMixin, ShapeletEstimator):
     True
     """
 
+    _TARGET = "y{}"
+
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, static: Any = None
     ) -> ShapeletRegressor:
@@ -40,7 +43,8 @@ class ShapeletRegressor(RegressorMixin, ShapeletEstimator):
         ----------
         X : series
             As for `ShapeletClassifier.fit`.
-        y : (series,) array of numbers
+        y : (series,) array of numbers, or (series, targets)
+            Columns of a dataframe name the targets; see ``target_names_``.
         sample_weight : (series,) array, optional
         static : dataframe, dict or array, optional
             As for `ShapeletClassifier.fit`.
@@ -54,5 +58,15 @@ class ShapeletRegressor(RegressorMixin, ShapeletEstimator):
         return self
 
     def predict(self, X: Any, static: Any = None) -> NDArray[np.float64]:
-        """Predicted number of each series; ``static`` as in `fit`."""
-        return self._outputs(X, static)[:, 0] * self.target_scale_ + self.target_centre_
+        """Predicted number of each series, (series,), or numbers, (series, targets)."""
+        numbers = self._outputs(X, static) * self.target_scale_ + self.target_centre_
+        return numbers[:, 0] if self.target_names_ is None else numbers
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _only_target(self, place: int) -> None:
+        for name in ("target_centre_", "target_scale_"):
+            setattr(self, name, float(getattr(self, name)[place]))

@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.utils.multiclass import type_of_target
 
 from .base import ShapeletEstimator
-from .goals import check_present, class_goal, number_goal
+from .goals import check_present, class_goal, label_goal, number_goal
 
 
 class ShapeletTransformer(ShapeletEstimator):
@@ -35,7 +35,7 @@ class ShapeletTransformer(ShapeletEstimator):
         ----------
         X : series
             As for `ShapeletClassifier.fit`.
-        y : (series,) array, optional
+        y : (series,) array, or (series, targets), optional
             Labels or numbers.
         sample_weight : (series,) array, optional
         """
@@ -47,6 +47,8 @@ class ShapeletTransformer(ShapeletEstimator):
                 check_present(y)
                 if type_of_target(y).startswith("continuous"):
                     goal = number_goal(y, weight)[2]
+                elif self.target_names_ is not None:
+                    goal = label_goal(y, self.target_names_, None, weight)
                 else:
                     goal = class_goal(y, None, weight)[1]
             self._fit(series, goal)

@@ -14,7 +14,7 @@ from torch.nn.functional import cross_entropy
 
 from ..estimators import ShapeletClassifier
 from ..estimators.base import ShapeletEstimator
-from ..objective import class_scores
+from ..objective import class_scores, label_loss
 from ..paths import Array, Index, Paths
 from ..transform import GeneralisedShapeletTransform
 from .head import to_answers
@@ -31,11 +31,12 @@ def channel_importance(
 
     .. math:: I_d = \frac{1}{N} \sum_n \ell(f^n \text{ with } f^{m(n)}_d, y_n) - \ell(f^n, y_n)
 
-    The loss is minus the logarithm of the probability of the true class, or the squared error of a
-    number; m(n) is another of the given series, drawn once and for all. Each channel keeps the values
-    that it usually has, so what is lost is what the channel says of *this* series. (A channel left out
-    would stand still at its mean instead. Where it never does, every shapelet that looks at it fits
-    unusually well or badly, and a channel of mere noise seems important.)
+    The loss is minus the logarithm of the probability of the true class (a mean over labels), or the
+    squared error of a number (a mean over several, each in standard deviations of y); m(n) is another of
+    the given series, drawn once and for all. Each channel keeps the values that it usually has, so what
+    is lost is what the channel says of *this* series. (A channel left out would stand still at its mean
+    instead. Where it never does, every shapelet that looks at it fits unusually well or badly, and a
+    channel of mere noise seems important.)
 
     It is 0 for a channel that no shapelet looks at or that never varies, and about 0, of either sign,
     for one that says nothing. Two channels that say the same share their importance: with one of
@@ -116,12 +117,15 @@ def _loss(estimator: ShapeletEstimator, discrepancy: Tensor, paths: Paths, true:
         discrepancy = discrepancy.to(model.feature_mean.device)
         outputs = model.outputs(discrepancy, paths.covariates).cpu()
     if isinstance(estimator, ShapeletClassifier):
+        if estimator.target_names_ is not None:
+            return float(label_loss(outputs, true, torch.ones(len(true))))
         return float(cross_entropy(class_scores(outputs), true))
-    numbers = torch.from_numpy(to_answers(estimator, outputs.numpy().T)[0])
-    return float((numbers - true).square().mean())
+    unit = 1.0 if estimator.target_names_ is None else torch.from_numpy(estimator.target_scale_)
+    numbers = torch.from_numpy(to_answers(estimator, outputs.numpy().T).T)
+    return float(((numbers - true) / unit).square().mean())
 
 
 def _as_target(estimator: ShapeletEstimator, labels: NDArray[Any]) -> Tensor:
-    if isinstance(estimator, ShapeletClassifier):
+    if isinstance(estimator, ShapeletClassifier) and estimator.target_names_ is None:
         return torch.from_numpy(np.searchsorted(estimator.classes_, labels))
-    return torch.from_numpy(labels.astype(np.float64))
+    return torch.from_numpy(labels.reshape(len(labels), -1).astype(np.float64))

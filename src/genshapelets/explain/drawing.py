@@ -188,8 +188,7 @@ def title_of(found: Any, shapelet: int, series: int) -> str:
     """Which shapelet over which series."""
     matches = matches_of(found)
     text = f"{name_of(matches, shapelet)} over series {said(matches.names[series])}"
-    labels = getattr(found, "labels", None)
-    return text if labels is None else f"{text} ({said(labels[series])})"
+    return f"{text} ({said(found.label_of(series))})" if hasattr(found, "label_of") else text
 
 
 def label_time(ax: Any, times: NDArray[Any]) -> None:

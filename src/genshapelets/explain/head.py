@@ -30,8 +30,23 @@ def to_answers(estimator: ShapeletEstimator, values: Array, *, is_offset: bool =
     sign. Numbers get the unit of y; its centre too, unless ``is_offset`` is false as for weights.
     """
     if isinstance(estimator, ShapeletRegressor):
-        return values * estimator.target_scale_ + is_offset * estimator.target_centre_
+        each = (-1,) + (1,) * (values.ndim - 1)
+        centre, scale = (
+            np.reshape(x, each) for x in (estimator.target_centre_, estimator.target_scale_)
+        )
+        return values * scale + is_offset * centre
     return np.concatenate([-values, values]) if len(values) == 1 else values
+
+
+def check_one_target(estimator: ShapeletEstimator, what: str) -> None:
+    """Refuse a model of several targets, with what to do."""
+    names = estimator.target_names_
+    if names is not None:
+        raise ValueError(
+            f"{what} speaks of one target, and this model has {len(names)} ({', '.join(names[:9])}"
+            f"{', …' if len(names) > 9 else ''}). Ask it of one: model.for_target({names[0]!r}), with "
+            "that column of y."
+        )
 
 
 def weights(estimator: ShapeletEstimator) -> tuple[Array, Array]:

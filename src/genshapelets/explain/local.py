@@ -17,7 +17,14 @@ from ..paths import Array, Index
 from .beside import CovariateParts, covariate_parts
 from .counter import WhatIf, turning_points
 from .frames import as_frame
-from .head import check_predicts, head_outputs, integrated_gradients, to_answers, weights
+from .head import (
+    check_one_target,
+    check_predicts,
+    head_outputs,
+    integrated_gradients,
+    to_answers,
+    weights,
+)
 from .matches import ShapeletMatches, find_matches, place
 from .reasons import Reasons, reasons_of
 
@@ -29,14 +36,14 @@ class Explanation:
     .. math:: \text{answer}_c = \text{bias}_c + \sum_k w_{ck} (x_k - b_k)
 
     with :math:`x_k` the logarithm of the discrepancy and b the baseline. (If the model knows covariates,
-    what these add comes on top: `covariates`.) An answer is a class's logit
-    (for two classes the log odds of the class against the other) or a regressor's number, in y's unit.
+    what these add comes on top: `covariates`.) An answer is a class's logit (for two classes the log
+    odds of the class against the other), a label's, or a regressor's number, in y's unit.
 
     Attributes
     ----------
     matches : ShapeletMatches
         Where the shapelets were found, and how well they fit.
-    classes : (classes,) array, or None for regression
+    classes : (classes,) array, or None for labels and regression
     typical : (shapelets,) array
         Mean features of the training series.
     baseline : (shapelets,) array
@@ -44,14 +51,16 @@ class Explanation:
     bias : (answers,) array
         The answers at the baseline.
     answers : (series, answers) array
-        Logits of the classes, or one predicted number.
-    probabilities : (series, classes) array, or None for regression
-    predicted : (series,) array
-        Classes or numbers.
+        Logits of the classes or labels, or predicted numbers.
+    probabilities : (series, answers) array, or None for regression
+    predicted : (series,) array, or (series, answers) of several targets
+        Classes, 0 and 1 for labels, or numbers.
     weight : (answers, shapelets) array, or None if the head is not linear
         On the logarithms: if it is negative, likeness speaks for the class.
     covariates : CovariateParts or None
         What else is known of the series, and what it adds to the answers.
+    target_names : tuple of str, or None
+        Of labels or of several numbers.
     """
 
     estimator: ShapeletEstimator
@@ -65,6 +74,14 @@ class Explanation:
     predicted: NDArray[Any]
     weight: Array | None
     covariates: CovariateParts | None = None
+    target_names: tuple[str, ...] | None = None
+
+    @property
+    def answer_names(self) -> list[Any]:
+        """What each of the `answers` is called: classes, labels or numbers."""
+        if self.classes is not None:
+            return self.classes.tolist()
+        return list(self.target_names or ["y"])
 
     @property
     def alike(self) -> NDArray[np.bool_]:
@@ -100,8 +117,20 @@ class Explanation:
         return to_answers(self.estimator, parts, is_offset=False)
 
     def chosen(self, series: int) -> int:
-        """Column of `answers` that was predicted for a series."""
-        return int(self.answers[place(series, len(self.predicted), "series")].argmax())
+        """Column of `answers` that is spoken of for a series, if none is asked for.
+
+        The predicted class; the most likely label; of several numbers the most unusual one, in standard
+        deviations of y from `bias`.
+        """
+        return int(self.every_chosen[place(series, len(self.predicted), "series")])
+
+    @property
+    def every_chosen(self) -> Index:
+        """`chosen` of all series."""
+        if self.probabilities is not None:
+            return self.answers.argmax(axis=1)
+        spread: Any = self.estimator
+        return np.abs((self.answers - self.bias) / spread.target_scale_).argmax(axis=1)
 
     def top(self, series: int, count: int | None = None, answer: int | None = None) -> Index:
         """Shapelets that contribute most to one answer, by default the predicted one; most first."""
@@ -123,7 +152,7 @@ class Explanation:
         ----------
         series : int
         answer : int, optional
-            Index of a class; default: the predicted one.
+            Index of a class, label or number; default: see `chosen`.
         share : float
             Of the sum of the sizes of all contributions, what the reasons carry together.
 
@@ -164,6 +193,7 @@ class Explanation:
         >>> print(explain_series(model, X[:1]).what_if(series=0, shapelet=1))
         series 0 is predicted to be flat with shapelet 1 at ...
         """
+        check_one_target(self.estimator, "what_if")
         if self.weight is None:
             self.estimator.model_.linear()  # refuses, with the reason
         series = place(series, len(self.predicted), "series")
@@ -201,7 +231,11 @@ class Explanation:
         found = self.matches
         table = {
             "series": found.names[n],
-            "predicted": self.predicted[n],
+            **(
+                {"predicted": self.predicted[n]}
+                if self.target_names is None
+                else {"answer": np.array(self.target_names, dtype=object)[self.every_chosen[n]]}
+            ),
             "shapelet": k,
             "start": found.start[n, k],
             "end": found.end[n, k],
@@ -209,9 +243,9 @@ class Explanation:
             "alike": self.alike[n, k],
             "contribution": np.concatenate(own),
         }
-        if self.classes is not None:
+        if self.answers.shape[1] > 1:
             every = np.concatenate(parts, axis=1)
-            table |= {f"to {name}": row for name, row in zip(self.classes, every, strict=True)}
+            table |= {f"to {name}": row for name, row in zip(self.answer_names, every, strict=True)}
         return as_frame(table)
 
 
@@ -270,8 +304,12 @@ def explain_series(
     else:
         bias = to_answers(estimator, head_outputs(model, start[None]))[:, 0]
     classes = probabilities = None
-    predicted = answers[:, 0]
-    if isinstance(estimator, ShapeletClassifier):
+    names = estimator.target_names_
+    predicted = answers[:, 0] if names is None else answers
+    if isinstance(estimator, ShapeletClassifier) and names is not None:
+        probabilities = torch.sigmoid(outputs).cpu().numpy()
+        predicted = (answers > 0).astype(np.int64)
+    elif isinstance(estimator, ShapeletClassifier):
         classes = estimator.classes_
         probabilities = class_scores(outputs).softmax(dim=1).cpu().numpy()
         predicted = classes[class_scores(outputs).argmax(dim=1).cpu().numpy()]
@@ -287,6 +325,7 @@ def explain_series(
         predicted=predicted,
         weight=weight,
         covariates=covariate_parts(estimator, matches.series),
+        target_names=names,
     )
 
 

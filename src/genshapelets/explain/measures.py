@@ -24,7 +24,7 @@ class Interpretability:
     Attributes
     ----------
     n_classes : int
-        0 for regression.
+        0 for labels, which `ShapeletClassifier.for_target` measures one by one, and regression.
     unique : float or None
         Share of the classes whose top shapelet is the top shapelet of no other class.
     own : float or None
@@ -151,7 +151,7 @@ def measure(
 def _sparsity(learnt: ModelExplanation) -> float:
     explanation = learnt.explanation
     found = learnt.matches
-    chosen = explanation.answers.argmax(axis=1)
+    chosen = explanation.every_chosen
     size = np.abs(learnt.weight[chosen] * (found.features - explanation.baseline))
     if explanation.covariates is not None:
         beside = explanation.covariates.contributions[np.arange(len(chosen)), chosen]

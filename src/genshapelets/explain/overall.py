@@ -9,8 +9,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..estimators import ShapeletRegressor
 from ..estimators.base import ShapeletEstimator
-from ..estimators.goals import named, one_per_series
+from ..estimators.goals import checked_indicators, named, targets_of
 from ..paths import Array, Index
 from .channels import channel_importance
 from .frames import as_frame
@@ -27,11 +28,11 @@ class Claims(NamedTuple):
     Attributes
     ----------
     answer : (shapelets,) int array
-        Index of the class; 0 for regression.
+        Index of the class, label or number.
     against : (shapelets,) bool array
         Whether it speaks against this class; for regression: lowers the number.
     size : (shapelets,) array
-        How much; 0: the shapelet says nothing.
+        How much; 0: the shapelet says nothing. Of several numbers, in standard deviations of each.
     """
 
     answer: Index
@@ -53,13 +54,13 @@ class ModelExplanation:
     ----------
     explanation : Explanation
         Of the given series; its ``matches`` say where each shapelet was found in each of them.
-    labels : (series,) array
+    labels : (series,) array, or (series, answers) of several targets
         y as it was given.
     weight, effect : (answers, shapelets) arrays
-        Answers are the classes, or one number for regression.
+        Answers are the classes, labels, or numbers.
     nearest : (shapelets,) int array
         Position of the series that each shapelet is most similar to.
-    nearest_label : (shapelets,) array
+    nearest_label : (shapelets,) array, or (shapelets, answers) of several targets
         Its class or number.
     nearest_start, nearest_end : (shapelets,) arrays
         Where in it the shapelet was found, in the user's time.
@@ -87,7 +88,8 @@ class ModelExplanation:
         """How much worse predictions are with a channel of another series, (channels,).
 
         The mean over the given series of what the logarithm of the true class's probability falls by, or
-        the squared error of a number rises by. Computed when it is first asked for: see
+        the squared error of a number rises by; a mean over labels, or over several numbers, each in
+        standard deviations of y. Computed when it is first asked for: see
         `genshapelets.explain.channel_importance`.
         """
         return channel_importance(self.explanation, self.labels)
@@ -99,7 +101,7 @@ class ModelExplanation:
 
     @property
     def classes(self) -> NDArray[Any] | None:
-        """The classes; None for regression."""
+        """The classes; None for labels and regression."""
         return self.explanation.classes
 
     def ranking(self, by: Order = "effect") -> Index:
@@ -125,6 +127,9 @@ class ModelExplanation:
         pull = -self._sizes(by)
         if self.classes is not None:
             pull = pull - pull.mean(axis=0)
+        elif self.explanation.probabilities is None and len(pull) > 1:
+            spread: Any = self.explanation.estimator
+            pull = pull / spread.target_scale_[:, None]
         most, least = pull.max(axis=0), -pull.min(axis=0)
         against = least > most * (1 + 1e-9)  # rounding breaks no tie
         answer = np.where(against, pull.argmin(axis=0), pull.argmax(axis=0))
@@ -137,9 +142,19 @@ class ModelExplanation:
         answer, against, size = (column[shapelet] for column in claims)
         if size <= 1e-9 * claims.size.max():
             return "says nothing"
-        if self.classes is None:
-            return "lowers y" if against else "raises y"
-        return f"speaks {'against' if against else 'for'} {self.classes[answer]}"
+        name = self.explanation.answer_names[answer]
+        if self.explanation.probabilities is None:
+            return f"{'lowers' if against else 'raises'} {name}"
+        return f"speaks {'against' if against else 'for'} {name}"
+
+    def label_of(self, series: int) -> str:
+        """What is true of a series, in words: its class, its labels or its numbers."""
+        names, own = self.explanation.target_names, self.labels[series]
+        if names is None:
+            return str(own)
+        if self.explanation.probabilities is None:
+            return ", ".join(f"{name} {x:.4g}" for name, x in zip(names, own, strict=True))
+        return ", ".join(name for name, has in zip(names, own, strict=True) if has) or "no label"
 
     def to_frame(self, by: Order = "effect", top: int | None = None) -> Any:
         """Table with a row for each class and shapelet, ranked, as a ``pandas.DataFrame``.
@@ -153,10 +168,15 @@ class ModelExplanation:
         order = self.ranking(by)[:, :top]
         n_answers, count = order.shape
         k, answer = order.ravel(), np.repeat(np.arange(n_answers), count)
-        names = np.array(["y"], dtype=object) if self.classes is None else self.classes
+        targets = self.explanation.target_names
+        names = np.array(targets or ["y"], dtype=object) if self.classes is None else self.classes
         said = np.array([self.claim(i) for i in range(self.matches.n_shapelets)], dtype=object)
+        labels = {"nearest_label": self.nearest_label[k]}
+        if targets is not None:
+            columns = zip(targets, self.nearest_label[k].T, strict=True)
+            labels = {f"nearest_{name}": column for name, column in columns}
         table = {
-            "class": names[answer],
+            "class" if targets is None else "target": names[answer],
             "rank": np.tile(np.arange(1, count + 1), n_answers),
             "shapelet": k,
             "weight": self.weight[answer, k],
@@ -167,12 +187,12 @@ class ModelExplanation:
             "level_free": self.matches.level_free[k],
             "scale_free": self.matches.scale_free[k],
             "nearest_series": self.matches.names[self.nearest[k]],
-            "nearest_label": self.nearest_label[k],
+            **labels,
             "nearest_start": self.nearest_start[k],
             "nearest_end": self.nearest_end[k],
             "nearest_discrepancy": self.nearest_discrepancy[k],
         }
-        if self.classes is None:
+        if n_answers == 1:
             del table["class"]
         return as_frame(table)
 
@@ -197,8 +217,8 @@ def explain_model(estimator: ShapeletEstimator, X: Any, y: Any) -> ModelExplanat
         With a linear head: another has no one weight for each shapelet and class.
     X : series
         The training series, which a model does not keep.
-    y : (series,) array
-        Their classes or numbers.
+    y : (series,) array, or (series, targets)
+        Their classes, labels or numbers.
 
     Returns
     -------
@@ -249,7 +269,17 @@ def checked_labels(y: Any, n_series: int, estimator: ShapeletEstimator) -> NDArr
     """One label for each series, all of which the model must know."""
     if y is None:
         raise ValueError("y must be given: the classes, or numbers, of the training series X.")
-    labels = one_per_series(y, n_series)
+    labels = targets_of(y, n_series)[0]
+    names = estimator.target_names_
+    n_columns = labels.shape[1] if labels.ndim == 2 else 1
+    if n_columns != (1 if names is None else len(names)):
+        raise ValueError(
+            f"y must have the targets that the model was fitted to, {len(names or 'y')} of them; got "
+            f"{n_columns}."
+        )
+    if names is not None:
+        is_regressor = isinstance(estimator, ShapeletRegressor)
+        return labels.astype(float) if is_regressor else checked_indicators(labels).astype(int)
     classes = getattr(estimator, "classes_", None)
     if classes is not None:
         known = set(classes.tolist())

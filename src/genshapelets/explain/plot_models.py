@@ -166,7 +166,7 @@ def plot_contributions(
         sizes.append(parts.sum() - parts[order].sum())
     names.append("bias")
     sizes.append(explanation.bias[column])
-    is_class = explanation.classes is not None
+    is_class = explanation.probabilities is not None
     if not is_class:  # from where the bars set out; on its own it would dwarf them
         del names[-1], sizes[-1]
     ax = new_axes(ax, figsize=(5.0, 0.9 + 0.3 * len(names)))
@@ -192,11 +192,12 @@ def plot_contributions(
     ax.invert_yaxis()
     total = explanation.answers[series, column]
     name = said(explanation.matches.names[series])
-    if explanation.classes is None or explanation.probabilities is None:
-        ax.set_xlabel("contribution to the prediction, in the unit of y")
-        title = f"series {name}: {total:.4g} = bias {explanation.bias[column]:.4g} + the bars"
+    label = said(explanation.answer_names[column])
+    if explanation.probabilities is None:
+        ax.set_xlabel(f"contribution to the prediction, in the unit of {label}")
+        number = f"{total:.4g}" if explanation.target_names is None else f"{label} {total:.4g}"
+        title = f"series {name}: {number} = bias {explanation.bias[column]:.4g} + the bars"
     else:
-        label = said(explanation.classes[column])
         ax.set_xlabel(f"contribution to the logit of {label}")
         share = 100 * explanation.probabilities[series, column]
         title = f"series {name}: {label}, {share:.0f} % (logit {total:.2f})"
@@ -257,10 +258,8 @@ def plot_series(
             window.times, window.shapelet[channel], style, color=colour, lw=2.5, alpha=strength,
             label=f"{name_of(matches, int(k))} contributes {parts[k]:+.2f}",
         )  # fmt: skip
-    predicted = explanation.predicted[series]
-    answer = f"{predicted:.4g}" if explanation.classes is None else said(predicted)
-    name = said(matches.names[series])
-    title = f"series {name} is predicted to be {answer}"
+    title = f"series {said(matches.names[series])} is predicted "
+    title += said(explanation.reasons(series).statement, 38)
     if elsewhere:
         listed = ", ".join(f"{k} ({parts[k]:+.2f})" for k in elsewhere)
         title += f"\nin other channels: shapelet{'s' * (len(elsewhere) > 1)} {listed}"
@@ -355,7 +354,8 @@ def _bars(learnt: ModelExplanation, shapelet: int | None, plot: str) -> _Bars:
         share = 100 * matches.metric_of(shapelet)[own]
         return _Bars(own, share, f"what {name_of(matches, shapelet)} looks at", "metric (%)")
     importance = learnt.channel_importance
-    lost = "log-probability lost" if learnt.classes is not None else "squared error added"
+    is_class = learnt.explanation.probabilities is not None
+    lost = "log-probability lost" if is_class else "squared error added"
     everyone = np.arange(len(importance))
     return _Bars(everyone, importance, "how much predictions rest on each channel", lost)
 

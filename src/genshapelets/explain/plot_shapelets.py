@@ -377,7 +377,7 @@ def plot_classes(
     learnt_of(learnt, "plot_classes")
     if not 1 <= rank <= learnt.matches.n_shapelets:
         raise ValueError(f"rank must be from 1 to {learnt.matches.n_shapelets}; got {rank}.")
-    names = ["y"] if learnt.classes is None else learnt.classes.tolist()
+    names = learnt.explanation.answer_names
     own = axes is None
     top = learnt.ranking(by)[:, rank - 1].tolist()
     areas = [learnt.matches.kinds[k] == LOG_SIGNATURE for k in top]

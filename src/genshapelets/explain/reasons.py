@@ -59,11 +59,11 @@ class Reasons:
     series : Any
         Name of the series.
     answer : Any
-        Class that the reasons are about; None for regression.
+        Class, label or target that the reasons are about; None for the number of a regressor of one.
     total : float
         Its logit, or the number that was predicted.
     is_predicted : bool
-        Whether this is what was predicted.
+        Whether this is what was predicted: the class, or that the series has the label.
     reasons : tuple of Reasons
         Largest first.
     rest : float
@@ -72,6 +72,8 @@ class Reasons:
         How many they are.
     bias : float
         The answer if every shapelet fitted as it usually does.
+    kind : "class", "label" or "number"
+        What the answer is.
     """
 
     series: Any
@@ -82,16 +84,25 @@ class Reasons:
     rest: float
     n_others: int
     bias: float
+    kind: Literal["class", "label", "number"] = "class"
 
     def __str__(self) -> str:
-        what = f"{self.total:.4g}" if self.answer is None else str(self.answer)
-        said = f"series {self.series} is predicted to be {what}, because it"
-        if not self.is_predicted:
-            said = f"what series {self.series} says of {what}: it"
+        said = f"series {self.series} is predicted {self.statement}, because it"
+        if self.kind == "class" and not self.is_predicted:
+            said = f"what series {self.series} says of {self.answer}: it"
         lines = [f"  {one}" for one in self.reasons]
         if self.n_others:
             lines.append(f"  {self.n_others} others together: {self.rest:+.2f}")
         return "\n".join([said, *lines])
+
+    @property
+    def statement(self) -> str:
+        """What is predicted, such as "to be flat", "not to have label up" or "to have height 3.1"."""
+        if self.kind == "label":
+            return f"{'' if self.is_predicted else 'not '}to have label {self.answer}"
+        if self.kind == "class":
+            return f"to be {self.answer}"
+        return f"to {'be' if self.answer is None else f'have {self.answer}'} {self.total:.4g}"
 
     def to_frame(self) -> Any:
         """Table with a row for each reason, as a ``pandas.DataFrame``."""
@@ -108,7 +119,7 @@ def reasons_of(explanation: Explanation, series: int, column: int, share: float)
     found, beside = explanation.matches, explanation.covariates
     parts = all_parts(explanation, series)[column]
     order = np.argsort(-np.abs(parts), kind="stable")[: int(n_needed(np.abs(parts), share))]
-    alike, classes = explanation.alike[series], explanation.classes
+    alike, classes, names = explanation.alike[series], explanation.classes, explanation.target_names
 
     def reason(k: int) -> Reason:
         if k < found.n_shapelets:
@@ -119,11 +130,19 @@ def reasons_of(explanation: Explanation, series: int, column: int, share: float)
         fact = beside.names[j], beside.values[series, j]
         return Reason(None, float(parts[k]), "covariate", None, None, *fact)
 
+    answer = None if names is None else names[column]
+    is_predicted = True
+    kind: Literal["class", "label", "number"] = "number"
+    if classes is not None:
+        answer, is_predicted, kind = classes[column], column == explanation.chosen(series), "class"
+    elif explanation.probabilities is not None:
+        is_predicted, kind = bool(explanation.predicted[series, column]), "label"
     return Reasons(
         series=found.names[series],
-        answer=None if classes is None else classes[column],
+        answer=answer,
         total=float(explanation.answers[series, column]),
-        is_predicted=column == explanation.chosen(series),
+        is_predicted=is_predicted,
+        kind=kind,
         reasons=tuple(map(reason, order.tolist())),
         rest=float(parts.sum() - parts[order].sum()),
         n_others=len(parts) - len(order),

@@ -18,7 +18,7 @@ from ...paths import Array, Index
 from ...saving import check_writable, replace_file
 from ...series import RaggedSeries
 from ..channels import MANY, channel_importance
-from ..head import check_predicts
+from ..head import check_one_target, check_predicts
 from ..hearing import cepstrum_of, has_seconds, listener_of, sound_of, waveform_of
 from ..local import Explanation, explain_series
 from ..measures import measure
@@ -58,6 +58,7 @@ def write_report(
     `sounds.SoundOf`), X holds waveforms, and the page has players.
     """
     check_predicts(estimator)
+    check_one_target(estimator, "a report")
     model = estimator._fitted()
     target = Path(path)
     check_writable(target)
