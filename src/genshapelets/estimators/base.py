@@ -209,9 +209,9 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         """Series, targets and weights without those series whose weight is 0; names of several."""
         weight = checked_weight(sample_weight, len(series))
         y, names = targets_of(y, len(series))
-        self.target_names_ = names and tuple(
-            name or self._TARGET.format(n) for n, name in enumerate(names)
-        )
+        if names is not None:
+            named = (name or self._TARGET.format(n) for n, name in enumerate(names))
+            self.target_names_ = tuple(named)
         used = np.flatnonzero(weight > 0)
         return (series, y, weight) if len(used) == len(y) else (series[used], y[used], weight[used])
 
