@@ -22,6 +22,7 @@ from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from test_estimators import SMALL, bumps, fitted
+from test_readme import CHOOSING, run_examples
 from torch import nn
 
 from genshapelets import (
@@ -480,3 +481,15 @@ def test_the_shell_takes_one_target(labels, tmp_path, capsys):
     labels.save(path)
     assert main(["predict", str(path), str(tmp_path / "data.csv")]) != 0
     assert "for_target('left').save" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------ the page
+
+
+def test_examples_of_the_page_run(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("matplotlib").use("Agg")
+    monkeypatch.chdir(tmp_path)
+    names = run_examples(CHOOSING.with_name("targets.md"))
+    assert "('early', 'late') (60, 2) 0.9" in capsys.readouterr().out
+    assert names["bags"].score(names["positions"], names["labels"][:, 0]) > 0.8
+    assert {path.name for path in tmp_path.iterdir()} == {"late.html", "late.safetensors"}

@@ -212,8 +212,8 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         weight = checked_weight(sample_weight, len(series))
         y, names = targets_of(y, len(series))
         if names is not None:
-            given = enumerate(names)
-            self.target_names_ = tuple(name or self._TARGET.format(n) for n, name in given)
+            named = (name or self._TARGET.format(n) for n, name in enumerate(names))
+            self.target_names_ = tuple(named)
         used = np.flatnonzero(weight > 0)
         return (series, y, weight) if len(used) == len(y) else (series[used], y[used], weight[used])
 
