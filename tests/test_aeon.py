@@ -79,7 +79,7 @@ def test_regresses_and_transforms_as_ours_do():
 
 def test_pipeline_of_several_channels():
     X, y = bumps()
-    pipeline = make_pipeline(Normalizer(), ShapeletClassifier(**SMALL | {"max_epochs": 40}))
+    pipeline = make_pipeline(Normalizer(), ShapeletClassifier(**SMALL))
     assert pipeline.fit(X[:16], y[:16]).score(X[16:], y[16:]) == 1.0
     assert isinstance(pipeline.steps_[-1][1].estimator_, genshapelets.ShapeletClassifier)
 
@@ -110,8 +110,8 @@ def test_grid_search_of_several_channels():
 def test_parameters_are_those_of_our_estimator(kind):
     ours = getattr(genshapelets, kind.__name__)
     assert kind().get_params() == ours(n_jobs=1).get_params()
-    head = ours(n_shapelets=3, interpolation="cubic").get_params()
-    assert clone(kind(**head)).get_params() == head
+    given = ours(n_shapelets=3, interpolation="cubic").get_params()
+    assert clone(kind(**given)).get_params() == given
     assert kind().set_params(n_shapelets=7).n_shapelets == 7
     with pytest.raises(TypeError, match="n_shapelet"):
         kind(n_shapelet=3)

@@ -1,4 +1,4 @@
-"""What the classes for other libraries share: the parameters of an estimator, and the estimator itself."""
+"""What the classes for other libraries share: an estimator's parameters, and the estimator itself."""
 
 from __future__ import annotations
 

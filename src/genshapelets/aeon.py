@@ -80,7 +80,7 @@ class ShapeletClassifier(_AeonAdapter, BaseClassifier, of=estimators.ShapeletCla
 
 
 class ShapeletRegressor(_AeonAdapter, BaseRegressor, of=estimators.ShapeletRegressor):
-    """Predict a number from the shapelets found in a series: `genshapelets.ShapeletRegressor` for aeon.
+    """Predict a number from the shapelets in a series: `genshapelets.ShapeletRegressor` for aeon.
 
     As `genshapelets.aeon.ShapeletClassifier`, but for the classes.
 

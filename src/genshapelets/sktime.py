@@ -78,6 +78,19 @@ class _SktimeAdapter(Adapter):
     def _fit(self: Any, X: Any, y: Any = None) -> Any:
         return self._fit_estimator(as_series(X), y)
 
+    # scikit-learn's searches and cross-validation ask for tags, which sktime's classes lack, and from
+    # version 1.9 on lend an attribute, which sktime's would forget at the start of a fit.
+
+    def __sklearn_tags__(self) -> Any:
+        return self._of().__sklearn_tags__()
+
+    def reset(self: Any) -> Any:
+        """Forget everything but the parameters."""
+        lent = {key: value for key, value in vars(self).items() if key == "_parent_callback_ctx"}
+        super().reset()
+        vars(self).update(lent)
+        return self
+
     @classmethod
     def get_test_params(cls, parameter_set: str = "default") -> list[dict[str, Any]]:  # noqa: ARG003
         """Parameters for sktime's checks: of small models, which are soon trained."""
@@ -129,7 +142,7 @@ class ShapeletClassifier(_SktimeAdapter, BaseClassifier, of=estimators.ShapeletC
 
 
 class ShapeletRegressor(_SktimeAdapter, BaseRegressor, of=estimators.ShapeletRegressor):
-    """Predict a number from the shapelets found in a series: `genshapelets.ShapeletRegressor` for sktime.
+    """Predict a number from the shapelets in a series: `genshapelets.ShapeletRegressor` for sktime.
 
     As `genshapelets.sktime.ShapeletClassifier`, but for the classes.
 
