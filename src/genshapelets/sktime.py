@@ -87,7 +87,7 @@ class _SktimeAdapter(Adapter):
     def reset(self: Any) -> Any:
         """Forget everything but the parameters."""
         lent = {key: value for key, value in vars(self).items() if key == "_parent_callback_ctx"}
-        super().reset()
+        super().reset()  # type: ignore[misc]
         vars(self).update(lent)
         return self
 
