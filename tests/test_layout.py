@@ -50,6 +50,9 @@ ROAD = [
     "estimators",
     "sound",
     "explain",
+    "adapters",
+    "aeon",
+    "sktime",
     "datasets",
     "__init__",  # the public names: only what starts the program may import them from here
     "cli",
@@ -63,7 +66,9 @@ ONLY = {"datasets": {"series"}}
 # or inside a function, so that loading the estimators does not load what comes after them.
 AHEAD = {"estimators/reading.py": {"explain"}}
 
-OPTIONAL = ["matplotlib", "pandas", "polars", "pyarrow", "aeon", "soundfile", "safetensors"]
+# Modules of the package that give a library its own classes, and need the library of the same name.
+LIBRARIES = ["aeon", "sktime"]
+OPTIONAL = ["matplotlib", "pandas", "polars", "pyarrow", "soundfile", "safetensors", *LIBRARIES]
 
 
 # ------------------------------------------------------------------ direction of imports
@@ -234,8 +239,17 @@ def test_the_package_imports_without_optional_packages():
 def test_every_module_imports_without_optional_packages():
     files = [path.relative_to(PACKAGE.parent).with_suffix("") for path in PACKAGE.rglob("*.py")]
     modules = sorted(".".join(file.parts).removesuffix(".__init__") for file in files)
-    done = import_without(OPTIONAL, [name for name in modules if not name.endswith("__main__")])
+    others = {"genshapelets.__main__", *(f"genshapelets.{library}" for library in LIBRARIES)}
+    assert others < set(modules)
+    done = import_without(OPTIONAL, [name for name in modules if name not in others])
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_module_for_a_library_says_how_to_install_it(library):
+    done = import_without([library], [f"genshapelets.{library}"])
+    assert done.returncode != 0
+    assert f"needs {library}: pip install 'genshapelets[{library}]'" in done.stderr
 
 
 def test_blocked_packages_are_indeed_blocked():

@@ -36,7 +36,8 @@ def run_examples(page):
 
 
 def test_examples_run(tmp_path, monkeypatch, capsys):
-    pytest.importorskip("pandas")
+    for library in ("pandas", "aeon", "sktime"):
+        pytest.importorskip(library)
     pytest.importorskip("matplotlib").use("Agg")
     monkeypatch.chdir(tmp_path)
     run_examples(README)
