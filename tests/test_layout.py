@@ -16,6 +16,7 @@ ROAD = [
     "described",
     "kernels",
     "tables",
+    "labelled",
     "arrays",
     "series",
     "preprocessing",

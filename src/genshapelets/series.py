@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arrays import DOUBLE_EPS, flatten, listed, match_times, offsets_of, precision_of
+from .labelled import as_ids, is_labelled, read_labelled, refuse_long
 from .tables import as_floats, name_series, read_long
 
 _NANOSECONDS = 10**9  # in a second
@@ -88,32 +89,56 @@ class RaggedSeries:
 
     @classmethod
     def from_arrays(
-        cls, values: Any, times: Any = None, *, channel_names: Sequence[str] | None = None
+        cls,
+        values: Any,
+        times: Any = None,
+        *,
+        channel_names: Sequence[str] | None = None,
+        series_ids: Iterable[Any] | None = None,
     ) -> RaggedSeries:
-        """Make a batch from arrays of values and of times.
+        """Make a batch from arrays of values and of times, or from data that name theirs.
 
         Parameters
         ----------
         values : (n_series, n_channels, n_times) or sequence of (n_channels, n_times_i) arrays
-            NaN, or masked, = not observed. float32 stays float32, other numbers become float64.
+            NaN, or masked, = not observed. float32 stays float32, other numbers become float64. Or
+            one of these, whose names are read, too:
+
+            - a sequence of dataframes, or a dict of them by id: times down the rows, channels across.
+              Times are a column of dates or one named "time" or the like, else the index of pandas;
+              rows of others are counted 0, 1, 2, …;
+            - a pandas frame with an index of two levels, series and time;
+            - a pandas frame with a vector in each cell: a row for each series, a column for each
+              channel;
+            - an array of xarray with dimensions named case, time and channel, in any order.
         times : None, (n_times,), (n_series, n_times), or sequence of (n_times_i,) vectors
             None counts 0, 1, 2, …; one vector is shared by all series. Numbers or datetimes.
         channel_names : sequence of n_channels str, optional
+        series_ids : sequence of n_series labels, optional
 
         Examples
         --------
         >>> RaggedSeries.from_arrays(np.zeros((4, 2, 10)), times=np.linspace(0, 1, 10))
         RaggedSeries(4 series, 2 channels, 10 times each, 0.0 % of values missing, float64)
         """
+        if is_labelled(values):
+            own = read_labelled(values)
+            values = own.values
+            times = own.times if times is None else times
+            channel_names = own.channel_names if channel_names is None else channel_names
+            series_ids = own.series_ids if series_ids is None else series_ids
+        else:
+            refuse_long(values)
         arrays = listed(values)
         if arrays is None:
             array = as_floats(values, "values")
             if array.ndim != 3:
+                given = "values.to_numpy()" if hasattr(values, "columns") else "values"
                 raise ValueError(
                     "values must be a (n_series, n_channels, n_times) array or a list of "
                     f"(n_channels, n_times) arrays; got an array of shape {array.shape}. "
-                    "Use values[:, None, :] for univariate series, one in each row, "
-                    "or values[None] for a single (n_channels, n_times) series."
+                    f"Use {given}[:, None, :] for univariate series, one in each row, "
+                    f"or {given}[None] for a single (n_channels, n_times) series."
                 )
             n_series, n_channels, n_times = array.shape
             lengths = np.full(n_series, n_times, np.int64)
@@ -128,6 +153,7 @@ class RaggedSeries:
             offsets_of(lengths),
             time_precision=time_precision,
             channel_names=channel_names,
+            series_ids=None if series_ids is None else as_ids(series_ids),
         )
 
     @classmethod
@@ -135,8 +161,8 @@ class RaggedSeries:
         cls,
         frame: Any,
         *,
-        series: str,
-        time: str,
+        series: str | None = None,
+        time: str | None = None,
         channels: Sequence[str] | None = None,
         variable: str | None = None,
         value: str | None = None,
@@ -245,6 +271,10 @@ class RaggedSeries:
                 f"got {len(channel_names)} names."
             )
         lengths = np.diff(row_offsets)
+        if series_ids is not None and len(series_ids) != len(lengths):
+            raise ValueError(
+                f"series_ids must name each of the {len(lengths)} series; got {len(series_ids)}."
+            )
         if not lengths.all():
             which = name_series(int(lengths.argmin()), series_ids)
             raise ValueError(f"{which} has no times. Leave out empty series first.")

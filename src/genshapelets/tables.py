@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+TIME = {"date", "dates", "datetime", "t", "time", "timepoint", "timepoints", "times", "timestamp",
+        "timestamps"}  # fmt: skip
+
 
 class LongTable(NamedTuple):
     """A long table, sorted by series and time; one row for each (series, time)."""
@@ -30,13 +33,16 @@ class Column(NamedTuple):
 
 def read_long(
     frame: Any,
-    series: Hashable,
-    time: Hashable,
-    channels: tuple[Any, ...] | None,
-    variable: Hashable | None,
-    value: Hashable | None,
+    series: Hashable | None = None,
+    time: Hashable | None = None,
+    channels: tuple[Any, ...] | None = None,
+    variable: Hashable | None = None,
+    value: Hashable | None = None,
 ) -> LongTable:
     """Read a long table of either form; see `RaggedSeries.from_long`."""
+    frame, series, time, others = _with_index(frame, series, time)
+    if variable is None and value is None and channels is None:
+        channels = others
     if variable is None and value is None and channels is not None:
         keys, measured = [series, time], list(channels)
     elif variable is not None and value is not None:
@@ -97,6 +103,53 @@ def read_long(
         values[np.cumsum(is_new) - 1, sort_keys[2]] = floats[0][order]
     lengths = np.bincount(sort_keys[0][is_new], minlength=series_ids.size)
     return LongTable(sort_keys[1][is_new], values, lengths, series_ids, channels)
+
+
+def has_levels(frame: Any) -> bool:
+    """Tell whether this is of pandas and has an index of several levels."""
+    return len(getattr(getattr(frame, "index", None), "names", ())) > 1
+
+
+def is_default(index: Any) -> bool:
+    """Tell whether an index of pandas only counts rows from 0 on."""
+    return (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1)
+
+
+def _with_index(
+    frame: Any, series: Hashable | None, time: Hashable | None
+) -> tuple[Any, Hashable, Hashable, tuple[Any, ...] | None]:
+    """Put an index of pandas beside the columns; what is not given of series and time is taken from it.
+
+    If both are, all other columns are channels, and the last of what is returned.
+    """
+    index = getattr(frame, "index", None)
+    if not hasattr(index, "nlevels"):  # not of pandas
+        levels, others = [], None
+    else:
+        frame = frame.to_frame() if frame.ndim == 1 else frame
+        others = tuple(frame.columns)
+        says_nothing = index.names == [None] and index.dtype.kind != "M"
+        if says_nothing or {series, time} <= {*others}:
+            levels = []
+        else:
+            frame = frame.reset_index()
+            levels = list(frame.columns[: index.nlevels])
+    left = [level for level in levels if level not in (series, time)]
+    missing = (series is None) + (time is None)
+    if missing and len(left) != missing:
+        raise TypeError(
+            "from_long needs series= and time=, names of columns, unless a pandas index holds both; "
+            f"the levels of the index are {levels}. Name the two."
+        )
+    if missing == 2 and _is_time_level(frame, left[0]) and not _is_time_level(frame, left[1]):
+        left.reverse()
+    series = left.pop(0) if series is None else series
+    time = left.pop(0) if time is None else time
+    return frame, series, time, others if missing == 2 else None
+
+
+def _is_time_level(frame: Any, name: Any) -> bool:
+    return frame[name].dtype.kind == "M" or str(name).lower() in TIME
 
 
 def read_columns(frame: Any, names: Sequence[Hashable]) -> list[Column]:

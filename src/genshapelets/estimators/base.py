@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from ..discrepancies import Discrepancy
 from ..interpolation import Interpolation
 from ..kernels import threads, threads_allowed
+from ..labelled import is_labelled, refuse_long
 from ..minimum import Minimum
 from ..model import ShapeletModel
 from ..paths import observed
@@ -30,6 +31,7 @@ from ..preprocessing import Preprocessing
 from ..procedures import PREPROCESSING, PROCEDURES, Procedure
 from ..series import OneSeries, RaggedSeries
 from ..shapelets import ShapeletFamily
+from ..tables import is_default
 from ..training import Checkpoint
 from ..transform import Matches
 from .fitting import Fitter
@@ -411,6 +413,8 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
             raise TypeError(
                 "X is one series; give a batch, with series[[n]] rather than series[n]."
             )
+        if is_labelled(X):
+            return RaggedSeries.from_arrays(X)
         if isinstance(X, Tensor):
             X = X.detach().cpu().numpy()
         if isinstance(X, np.ma.MaskedArray):
@@ -426,12 +430,15 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
                 return RaggedSeries.from_arrays(X)
         if ndim == 3:
             return RaggedSeries.from_arrays(X)
+        refuse_long(X)
         table = validate_data(
             self, X, reset=fitting, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
         )
         series = RaggedSeries.from_arrays(table[:, None, :])
         index: Any = getattr(X, "index", None)
-        if hasattr(index, "to_numpy"):  # a dataframe's, which names its rows
+        if hasattr(index, "to_numpy") and not is_default(
+            index
+        ):  # a dataframe's, which names its rows
             series = replace(series, series_ids=index.to_numpy())
         return series
 
