@@ -130,7 +130,8 @@ def _rises_within_blocks(frame: Any, least: int = 8) -> bool:
     same = head[1:, 0] == head[:-1, 0]
     n_blocks = len(head) - np.count_nonzero(same)
     is_sorted = len(np.unique(head[:, 0])) == n_blocks and 2 * n_blocks <= len(head)
-    return is_sorted and np.count_nonzero(same) >= least and (np.diff(head[:, 1])[same] > 0).all()
+    rises = np.diff(head[:, 1])[same] > 0
+    return bool(is_sorted and len(rises) >= least and rises.all())
 
 
 def as_ids(labels: Iterable[Any]) -> NDArray[Any]:
@@ -151,14 +152,14 @@ def _has_labels(item: Any) -> bool:
 def _read_one(item: Any, what: str) -> Labelled:
     """Read one series: (n_channels, n_times) values, its times, names of its channels."""
     if _has_dims(item):
-        values, times, names, _ = _read_dims(item.expand_dims("case"))
-        return Labelled(values[0], _counted(times, values.shape[2]), names, None)
+        one = _read_dims(item.expand_dims("case"))
+        return one._replace(values=one.values[0], times=_counted(one.times, one.values.shape[2]))
     if has_levels(item):
         raise ValueError(
             f"{what} has an index of several levels. Leave one, the times, by frame.droplevel(0), or "
             "give all series as one frame."
         )
-    index = getattr(item, "index", None)
+    index: Any = getattr(item, "index", None)
     times = as_instants(index, f"the index of {what}") if hasattr(index, "dtype") else None
     if not hasattr(item, "columns"):  # a vector; its name may be that of the series
         values = as_floats(_columns(item.to_frame("x"), ["x"])[0], f"values of {what}")

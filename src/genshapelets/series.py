@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -166,12 +166,14 @@ class RaggedSeries:
         channels: Sequence[str] | None = None,
         variable: str | None = None,
         value: str | None = None,
+        aggregate: Literal["mean", "median", "first", "last", "min", "max", "sum"] | None = None,
     ) -> RaggedSeries:
         """Make a batch from a long table.
 
         Either with one row for each (series, time) and one column for each channel
         (``channels=[…]``), or with one row for each observation (``variable=`` and ``value=``).
-        Rows may come in any order; the series are numbered by first appearance.
+        Rows may come in any order; the series are numbered by first appearance. Series without any
+        observation are left out, with a warning; `series_ids` says who is there.
 
         Parameters
         ----------
@@ -179,14 +181,18 @@ class RaggedSeries:
             pandas, polars, pyarrow, anything with ``__arrow_c_stream__`` or ``__dataframe__``, or a
             dict of vectors.
         series, time : str
-            Names of the columns that say which series, and when: numbers, datetimes or dates
-            (datetimes with a zone become UTC), or pandas periods, which count from their start.
+            Names of the columns (or levels of a pandas index) that say which series, and when: numbers,
+            datetimes or dates (datetimes with a zone become UTC), or pandas periods, which count from
+            their start. If they are not given: the levels of the index.
         channels : sequence of str
-            The columns of values. With `variable`: the variables to take, in this order (others are
-            left out; one that is nowhere in the table is a channel without observations); by
-            default all of them, sorted.
+            The columns of values; all others if series and time are taken from the index. With
+            `variable`: the variables to take, in this order (others are left out; one that is nowhere
+            in the table is a channel without observations); by default all of them, sorted.
         variable, value : str
             Names of the columns that say which channel, and its value.
+        aggregate : str, optional
+            What becomes of several observations of the same series, time and channel. Without, they
+            are refused. Missing ones do not count; "first" and "last" are by the order of rows.
 
         Examples
         --------
@@ -196,7 +202,7 @@ class RaggedSeries:
         (['a', 'b'], array([2., 3.]), array([[nan, 80.]]))
         """
         chosen = None if channels is None else _as_names(channels)
-        table = read_long(frame, series, time, chosen, variable, value)
+        table = read_long(frame, series, time, chosen, variable, value, aggregate)
         return cls._checked(
             table.instants,
             table.values,

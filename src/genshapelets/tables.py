@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import warnings
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -38,9 +39,12 @@ def read_long(
     channels: tuple[Any, ...] | None = None,
     variable: Hashable | None = None,
     value: Hashable | None = None,
+    aggregate: str | None = None,
 ) -> LongTable:
     """Read a long table of either form; see `RaggedSeries.from_long`."""
     frame, series, time, others = _with_index(frame, series, time)
+    if aggregate is not None and aggregate not in AGGREGATES:
+        raise ValueError(f"aggregate must be one of {', '.join(AGGREGATES)}; got {aggregate!r}.")
     if variable is None and value is None and channels is None:
         channels = others
     if variable is None and value is None and channels is not None:
@@ -83,26 +87,85 @@ def read_long(
     sort_keys = [key[order] for key in sort_keys]
     changes = [key[1:] != key[:-1] for key in sort_keys]
     repeated = ~np.logical_or.reduce(changes)
-    if repeated.any():
+    if repeated.any() and aggregate is None:
         at = repeated.argmax()
         what = name_series(sort_keys[0][at], series_ids)
         if variable is not None:
             what += f", variable {channels[sort_keys[2][at]]!r},"
         raise ValueError(
-            f"{what} has more than one row at time {sort_keys[1][at]}. "
-            "Merge repeated observations first."
+            f"{what} has more than one row at time {sort_keys[1][at]}. Merge them by "
+            'RaggedSeries.from_long(…, aggregate="mean"), or "median", "first", "last", "min", "max", '
+            '"sum".'
         )
     is_new = np.ones(order.size, bool)
     is_new[1:] = changes[0] | changes[1]
-    dtype = np.result_type(np.float32, *floats)
-    values = np.full((np.count_nonzero(is_new), len(channels)), np.nan, dtype)
+    row = np.cumsum(is_new) - 1
+    shape = (np.count_nonzero(is_new), len(channels))
+    values = np.full(shape, np.nan, np.result_type(np.float32, *floats))
     if variable is None:
         for i, column_of_floats in enumerate(floats):
-            values[:, i] = column_of_floats[order]
+            _merge(column_of_floats[order], row, values[:, i], aggregate)
     else:
-        values[np.cumsum(is_new) - 1, sort_keys[2]] = floats[0][order]
+        cell = row * len(channels) + sort_keys[2]
+        _merge(floats[0][order], cell, values.reshape(-1), aggregate)
     lengths = np.bincount(sort_keys[0][is_new], minlength=series_ids.size)
-    return LongTable(sort_keys[1][is_new], values, lengths, series_ids, channels)
+    table = LongTable(sort_keys[1][is_new], values, lengths, series_ids, channels)
+    return _only_observed(table)
+
+
+AGGREGATES = ("mean", "median", "first", "last", "min", "max", "sum")
+
+
+def _merge(
+    floats: NDArray[Any], place: NDArray[np.int64], into: NDArray[Any], aggregate: str | None
+) -> None:
+    """Write numbers to their places, which are sorted; merge those observed at the same place."""
+    if aggregate is None:
+        into[place] = floats
+        return
+    seen = ~np.isnan(floats)
+    floats, place = floats[seen].astype(np.float64), place[seen]
+    if aggregate == "median":
+        floats = floats[np.lexsort([floats, place])]
+    place, start, count = np.unique(place, return_index=True, return_counts=True)
+    if not len(place):
+        return
+    if aggregate in ("first", "last"):
+        merged = floats[start + (0 if aggregate == "first" else count - 1)]
+    elif aggregate == "median":
+        merged = (floats[start + (count - 1) // 2] + floats[start + count // 2]) / 2
+    elif aggregate in ("min", "max"):
+        merged = (np.minimum if aggregate == "min" else np.maximum).reduceat(floats, start)
+    else:
+        merged = np.add.reduceat(floats, start) / (count if aggregate == "mean" else 1)
+    into[place] = merged
+
+
+def _only_observed(table: LongTable) -> LongTable:
+    """Leave out series without any observation, and say so; if there is no other, leave all."""
+    owner = np.repeat(np.arange(len(table.lengths)), table.lengths)
+    seen = np.bincount(owner, ~np.isnan(table.values).all(axis=1), len(table.lengths)) > 0
+    if seen.all() or not seen.any():
+        return table
+    warnings.warn(
+        f"{np.count_nonzero(~seen)} of {len(seen)} series have no observation and are left out: "
+        f"{some(table.series_ids[~seen])}. `series_ids` says who is there; labels given by id, in a "
+        "pandas Series or a dict, find their series.",
+        stacklevel=4,
+    )
+    rows = seen[owner]
+    return table._replace(
+        instants=table.instants[rows],
+        values=table.values[rows],
+        lengths=table.lengths[seen],
+        series_ids=table.series_ids[seen],
+    )
+
+
+def some(labels: NDArray[Any], most: int = 5) -> str:
+    """Name labels in a message: a few of them, and how many more there are."""
+    text = ", ".join(map(repr, labels[:most].tolist()))
+    return text if len(labels) <= most else f"{text} and {len(labels) - most} more"
 
 
 def has_levels(frame: Any) -> bool:

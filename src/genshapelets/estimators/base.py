@@ -34,6 +34,7 @@ from ..shapelets import ShapeletFamily
 from ..tables import is_default
 from ..training import Checkpoint
 from ..transform import Matches
+from .by_id import in_order
 from .fitting import Fitter
 from .goals import Goal, checked_weight, one_per_series
 from .parameters import check_parameters, check_used
@@ -206,10 +207,16 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         self, series: RaggedSeries, y: Any, sample_weight: Any
     ) -> tuple[RaggedSeries, Any, NDArray[np.float64]]:
         """Series, targets and weights without those series whose weight is 0."""
-        weight = checked_weight(sample_weight, len(series))
-        y = one_per_series(y, len(series))
+        weight = checked_weight(in_order(sample_weight, series, "sample_weight"), len(series))
+        y = one_per_series(in_order(y, series), len(series))
         used = np.flatnonzero(weight > 0)
         return (series, y, weight) if len(used) == len(y) else (series[used], y[used], weight[used])
+
+    def _paired(self, X: Any, y: Any, sample_weight: Any) -> tuple[RaggedSeries, Any, Any]:
+        """X as a batch, and what belongs to it in its order."""
+        self._fitted()
+        series = self._read(X, fitting=False)
+        return series, in_order(y, series), in_order(sample_weight, series, "sample_weight")
 
     def _fit(self, series: RaggedSeries, goal: Goal | None) -> None:
         """Train on series; without a goal the shapelets stay as they start."""

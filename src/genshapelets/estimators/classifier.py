@@ -261,7 +261,8 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
             of a frame with an index of two levels, or of a dict: of those scikit-learn selects rows or
             keys, of a `RaggedSeries` series.
         y : (series,) array
-            Labels of any type; at least two classes, of at least two series each.
+            Labels of any type; at least two classes, of at least two series each. Or by id, if the
+            series have `series_ids`: a pandas Series whose index holds the ids, or a dict.
         sample_weight : (series,) array, optional
         """
         with self._refitting():
@@ -286,3 +287,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         """Most likely class of each series."""
         output = torch.from_numpy(self._outputs(X))
         return self.classes_[class_scores(output).argmax(dim=1).numpy()]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy of the predictions; y as for `fit`."""
+        return super().score(*self._paired(X, y, sample_weight))

@@ -52,3 +52,7 @@ class ShapeletRegressor(RegressorMixin, ShapeletEstimator):
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predicted number of each series."""
         return self._outputs(X)[:, 0] * self.target_scale_ + self.target_centre_
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Coefficient of determination, R², of the predictions; y as for `fit`."""
+        return super().score(*self._paired(X, y, sample_weight))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimators.base import ShapeletEstimator
+from ..estimators.by_id import in_order
 from ..estimators.goals import named, one_per_series
 from ..paths import Array, Index
 from .channels import channel_importance
@@ -220,6 +221,7 @@ def explain_model(estimator: ShapeletEstimator, X: Any, y: Any) -> ModelExplanat
     explanation = explain_series(estimator, X)
     if explanation.weight is None:
         estimator.model_.linear()  # refuses, with the reason
+    y = in_order(y, explanation.matches.series)
     return learnt_from(explanation, checked_labels(y, len(explanation.predicted), estimator))
 
 
