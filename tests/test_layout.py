@@ -19,6 +19,7 @@ ROAD = [
     "labelled",
     "arrays",
     "series",
+    "showing",
     "preprocessing",
     "paths",
     "interpolation",
@@ -59,9 +60,10 @@ ROAD = [
 # Stricter than the road: these import nothing but the modules named.
 ONLY = {"datasets": {"series"}}
 
-# One file looks ahead: it gives the estimators methods that explain them. The import is for types alone
-# or inside a function, so that loading the estimators does not load what comes after them.
-AHEAD = {"estimators/reading.py": {"explain"}}
+# Two files look ahead: they give the estimators methods that explain them, and series methods that show
+# them. The import is for types alone or inside a function, so that loading these does not load what
+# comes after them.
+AHEAD = {"estimators/reading.py": {"explain"}, "series.py": {"showing", "explain"}}
 
 OPTIONAL = ["matplotlib", "pandas", "polars", "pyarrow", "aeon", "soundfile", "safetensors"]
 

@@ -739,6 +739,27 @@ def test_round_trip(series):
     assert_same(round_trip(back), back)
 
 
+@settings(max_examples=100, deadline=None)
+@given(batches(), st.booleans())
+def test_round_trip_by_pandas(series, has_ids):
+    ids = [f"p{n}" for n in range(len(series))] if has_ids else list(range(len(series)))
+    names = tuple(f"c{d}" for d in range(series.n_channels))
+    named = dataclasses.replace(series, series_ids=np.array(ids), channel_names=names)
+    frame = named.to_pandas()
+    assert list(frame.index.names) == ["series", "time"] and list(frame.columns) == list(names)
+    assert_same(RaggedSeries.from_long(frame), named)
+    assert_same(RaggedSeries.from_arrays(frame), named)
+    shuffled = frame.sample(frac=1, random_state=0).sort_index(level=0, kind="stable")
+    if ids == sorted(ids):
+        assert_same(RaggedSeries.from_long(shuffled), named)
+
+
+def test_to_pandas_without_pandas(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="to_pandas needs pandas: pip install pandas"):
+        make_ragged().to_pandas()
+
+
 def test_long_table_of_a_named_batch():
     series = read_wide(WIDE)
     table = series.to_long()

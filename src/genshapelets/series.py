@@ -429,6 +429,33 @@ class RaggedSeries:
             f"{np.isnan(self.values).mean():.1%} of values missing, {self.dtype})"
         ).replace("%", " %")
 
+    def _repr_html_(self) -> str:
+        from .showing import as_html
+
+        return as_html(self)
+
+    def plot(self, series: Any = None, channels: Any = None, ax: Any = None) -> NDArray[Any]:
+        """Draw some of the series, an axes for each channel.
+
+        Dots are observations; dotted lines lead over times at which the channel was not observed.
+
+        Parameters
+        ----------
+        series : int or list of ints, optional
+            Which series; by default the first four.
+        channels : str, int, or list of them, optional
+            Which channels, by name or number; by default the first six.
+        ax : matplotlib axes, optional
+            One for each channel; by default those of a new figure.
+
+        Returns
+        -------
+        array of matplotlib axes
+        """
+        from .explain.plot_batch import plot_batch
+
+        return plot_batch(self, series, channels, ax)
+
     def to_user_time(self, t: Any) -> Any:
         """Return times of this batch as the user gave them: datetime64[ns], or `t` itself.
 
@@ -477,6 +504,33 @@ class RaggedSeries:
             times = times.astype(np.float32)
         columns = {"series": np.repeat(ids, self.lengths), "time": times}
         return columns | dict(zip(names, self.values.T.copy(), strict=True))
+
+    def to_pandas(self) -> Any:
+        """Return the batch as a pandas frame with an index (series, time) and a column for each channel.
+
+        `from_long` and `from_arrays` read it back without loss, and so do the estimators.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `to_long` names them.
+
+        Examples
+        --------
+        >>> batch = RaggedSeries.from_arrays([[[1.0, 2.0]]], [[0.5, 3.0]], channel_names=["hr"])
+        >>> batch.to_pandas()
+                      hr
+        series time
+        0      0.5   1.0
+               3.0   2.0
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError(
+                "to_pandas needs pandas: pip install pandas. `to_long` gives the same as arrays."
+            ) from None
+        return pandas.DataFrame(self.to_long()).set_index(["series", "time"])
 
 
 def _as_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -185,16 +185,14 @@ def _with_index(
 
     If both are, all other columns are channels, and the last of what is returned.
     """
-    index = getattr(frame, "index", None)
-    if not hasattr(index, "nlevels"):  # not of pandas
-        levels, others = [], None
-    else:
+    index: Any = getattr(frame, "index", None)
+    levels: list[Any] = []
+    others = None
+    if hasattr(index, "nlevels"):  # of pandas
         frame = frame.to_frame() if frame.ndim == 1 else frame
         others = tuple(frame.columns)
         says_nothing = index.names == [None] and index.dtype.kind != "M"
-        if says_nothing or {series, time} <= {*others}:
-            levels = []
-        else:
+        if not says_nothing and not {series, time} <= {*others}:
             frame = frame.reset_index()
             levels = list(frame.columns[: index.nlevels])
     left = [level for level in levels if level not in (series, time)]
