@@ -16,9 +16,11 @@ ROAD = [
     "described",
     "kernels",
     "tables",
+    "labelled",
     "arrays",
     "series",
     "covariates",
+    "showing",
     "preprocessing",
     "paths",
     "interpolation",
@@ -62,9 +64,10 @@ ROAD = [
 # Stricter than the road: these import nothing but the modules named.
 ONLY = {"datasets": {"series"}}
 
-# One file looks ahead: it gives the estimators methods that explain them. The import is for types alone
-# or inside a function, so that loading the estimators does not load what comes after them.
-AHEAD = {"estimators/reading.py": {"explain"}}
+# Two files look ahead: they give the estimators methods that explain them, and series methods that show
+# them. The import is for types alone or inside a function, so that loading these does not load what
+# comes after them.
+AHEAD = {"estimators/reading.py": {"explain"}, "series.py": {"showing", "explain"}}
 
 # Modules of the package that give a library its own classes, and need the library of the same name.
 LIBRARIES = ["aeon", "sktime"]

@@ -7,6 +7,7 @@ made up by formulas, without training or search, so only a change to the plots c
 import shutil
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -195,6 +196,18 @@ def made_up(
     return learnt
 
 
+def named_series(n_channels, *, dates=False):
+    """A batch with ids, some of them odd; one channel is seldom observed, and one never in series 0."""
+    series, _ = series_and_shapelets(n_channels, dates=dates)
+    values = series.values.copy()
+    values[np.arange(len(values)) % 4 != 1, 1] = np.nan
+    values[:36, 2] = np.nan
+    ids = np.array(
+        ["anna", "ben", "<b>$c$", "a name that is much too long for any legend", "e", "f"]
+    )
+    return replace(series, values=values, series_ids=ids)
+
+
 def made_up_path(*, errors=True):
     """A path of sizes as a model might have been cut down along."""
     size = np.array([200, 150, 110, 80, 60, 45, 33, 25, 18, 13, 10, 7, 5, 3])
@@ -209,6 +222,9 @@ def made_up_path(*, errors=True):
 # ------------------------------------------------------------------ pictures
 
 DRAWN = {
+    "batch": lambda: named_series(3).plot(),
+    "batch-dates": lambda: named_series(7, dates=True).plot(series=[4, 0], channels=["light", 0]),
+    "batch-one": lambda: RaggedSeries.from_arrays([[np.sin(np.arange(60.0))]]).plot(),
     "shapelet": lambda: plot_shapelet(made_up(), 0),
     "shapelet-dates": lambda: plot_shapelet(made_up(dates=True), 2, series=2),
     "shapelet-level-free": lambda: plot_shapelet(made_up(level_free=True), 1),

@@ -370,8 +370,9 @@ def test_fully_long_and_chosen_variables(make_frame):
     assert series.channel_names == ("z", "x", "never")
     assert series.times.tolist() == [2.0, 3.0, 1.0]
     np.testing.assert_array_equal(series.values, [[6, 3, NAN], [NAN, 4, NAN], [NAN, 2, NAN]])
-    with pytest.raises(ValueError, match=r"series 1 \(id a\) has no times"):
-        RaggedSeries.from_long(make_frame(plain(LONG)), channels=["z"], **LONG_NAMES)
+    with pytest.warns(UserWarning, match="1 of 2 series have no observation .* left out: 'a'"):
+        series = RaggedSeries.from_long(make_frame(plain(LONG)), channels=["z"], **LONG_NAMES)
+    assert series.series_ids.tolist() == ["b"] and series.values.tolist() == [[6.0]]
 
 
 @pytest.mark.parametrize("dropped", [True, False], ids=["dropped", "kept"])
@@ -529,6 +530,90 @@ def test_repeated_rows_and_unknown_columns(make_frame):
         read_wide(make_frame(plain(WIDE)), ["x", "y"])
 
 
+# Repeated observations: 7, missing, 1 and 3 in one place, 5 in another.
+REPEATED = {
+    "who": np.array([0, 0, 0, 0, 0, 0]),
+    "when": np.array([2, 1, 1, 1, 1, 1]),
+    "x": np.array([5.0, 7.0, NAN, 1.0, 3.0, NAN]),
+    "y": np.array([NAN, NAN, NAN, NAN, 4.0, NAN]),
+}
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "merged"),
+    [
+        ("mean", 11 / 3),
+        ("median", 3),
+        ("first", 7),
+        ("last", 3),
+        ("min", 1),
+        ("max", 7),
+        ("sum", 11),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_repeated_observations_are_merged(aggregate, merged, dtype):
+    table = REPEATED | {name: REPEATED[name].astype(dtype) for name in "xy"}
+    want = np.array([[merged, 4], [5, NAN]], dtype)
+    series = read_wide(table, ["x", "y"], aggregate=aggregate)
+    assert series.times.tolist() == [1, 2]
+    np.testing.assert_array_equal(series.values, want, strict=True)
+    tall = pd.DataFrame(table).melt(["who", "when"], var_name="what")
+    for frame in (tall, pl.DataFrame(tall), tall.dropna(), tall.sort_values("what", kind="stable")):
+        got = RaggedSeries.from_long(frame, **LONG_NAMES, aggregate=aggregate)
+        assert_same(got, series)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from(["mean", "median", "first", "last", "min", "max"]))
+def test_merging_is_what_pandas_does(seed, aggregate):
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "who": rng.choice(list("abc"), 40),
+            "when": rng.integers(0, 4, 40),
+            "x": np.where(rng.random(40) < 0.4, NAN, rng.normal(size=40)),
+            "y": np.where(rng.random(40) < 0.4, NAN, rng.normal(size=40)),
+        }
+    )
+    want = table.groupby(["who", "when"])[["x", "y"]].agg(aggregate)
+    got = read_wide(table, ["x", "y"], aggregate=aggregate)
+    for name, one in zip(got.series_ids, got, strict=True):
+        np.testing.assert_allclose(one.values.T, want.loc[name], rtol=1e-12)
+
+
+def test_without_repeats_merging_changes_nothing():
+    for aggregate in ("mean", "median", "first", "last", "min", "max", "sum"):
+        assert_same(read_wide(WIDE, aggregate=aggregate), read_wide(WIDE))
+
+
+def test_series_without_observation_are_told():
+    rows = {"who": np.repeat(np.arange(9), 2), "when": np.tile([0, 1], 9), "x": np.full(18, NAN)}
+    rows["x"][[6, 9]] = 1.0  # of series 3 and 4
+    with pytest.warns(UserWarning, match="7 of 9 series have .*: 0, 1, 2, 5, 6 and 2 more") as told:
+        series = read_wide(rows, ["x"])
+    assert told[0].filename == __file__
+    assert series.series_ids.tolist() == [3, 4] and series.lengths.tolist() == [2, 2]
+
+
+def test_names_from_the_index():
+    want = read_wide(WIDE)
+    frame = pd.DataFrame(WIDE)
+    assert_same(RaggedSeries.from_long(frame.set_index(["who", "when"])), want)
+    assert_same(RaggedSeries.from_long(frame.set_index(["when", "who"]), series="who", time="when",
+                                       channels=["x", "n"]), want)  # fmt: skip
+    assert_same(
+        RaggedSeries.from_long(frame.set_index("when"), series="who", channels=["x", "n"]), want
+    )
+    assert_same(read_wide(frame.set_index("who")), want)
+    assert_same(read_wide(frame.set_index("who", drop=False)), want)
+    tall = pd.DataFrame(LONG).set_index(["who", "when"])
+    got = RaggedSeries.from_long(tall, variable="what", value="value")
+    assert_same(got, RaggedSeries.from_long(LONG, **LONG_NAMES))
+    unnamed = frame.set_index(["who", "when"]).rename_axis([None, None])
+    assert_same(RaggedSeries.from_long(unnamed, channels=["n"]), read_wide(WIDE, ["n"]))
+
+
 @pytest.mark.parametrize("make_frame", [pd.DataFrame, pl.DataFrame, pa.table, dict, OnlyArrow])
 def test_null_keys(make_frame):
     for name in ("who", "when", "what"):
@@ -560,7 +645,7 @@ def test_refused_table():
         ),
         ({"when": [3.0, 1, 2, -np.inf, 5]}, ValueError, r"series 1 \(id a\) .*got -inf"),
         ({"when": [2**53, 1, 2**53 + 1, 2, 3]}, ValueError, r"series 0 \(id b\) .*too close"),
-        ({"x": [1, NAN, 3, NAN, 5]}, ValueError, r"series 1 \(id a\) has no observation"),
+        ({"x": [NAN] * 5}, ValueError, r"series 0 \(id b\) has no observation"),
         ({"x": [1, 2]}, ValueError, r"one length; got shape \(5,\) for 'who' and \(2,\) for 'x'"),
     ):
         with pytest.raises(error, match=message):
@@ -570,6 +655,11 @@ def test_refused_table():
 def test_refused_calls():
     with pytest.raises(TypeError, match=r"either channels=\[…\] .* or both variable= and value="):
         RaggedSeries.from_long(WIDE, series="who", time="when")
+    for names in ({"series": "who"}, {"time": "when"}, {}):
+        with pytest.raises(TypeError, match="needs series= and time=, names of columns"):
+            RaggedSeries.from_long(pd.DataFrame(WIDE), channels=["x"], **names)
+    with pytest.raises(ValueError, match="aggregate must be one of mean, median, .*; got 'mode'"):
+        read_wide(WIDE, aggregate="mode")
     with pytest.raises(TypeError, match="both variable= and value="):
         read_wide(WIDE, value="x")
     with pytest.raises(ValueError, match="at least one series; the table has no rows"):
@@ -647,6 +737,27 @@ def test_round_trip(series):
     assert back.channel_names == names
     assert_same(dataclasses.replace(back, series_ids=None, channel_names=None), series)
     assert_same(round_trip(back), back)
+
+
+@settings(max_examples=100, deadline=None)
+@given(batches(), st.booleans())
+def test_round_trip_by_pandas(series, has_ids):
+    ids = [f"p{n}" for n in range(len(series))] if has_ids else list(range(len(series)))
+    names = tuple(f"c{d}" for d in range(series.n_channels))
+    named = dataclasses.replace(series, series_ids=np.array(ids), channel_names=names)
+    frame = named.to_pandas()
+    assert list(frame.index.names) == ["series", "time"] and list(frame.columns) == list(names)
+    assert_same(RaggedSeries.from_long(frame), named)
+    assert_same(RaggedSeries.from_arrays(frame), named)
+    shuffled = frame.sample(frac=1, random_state=0).sort_index(level=0, kind="stable")
+    if ids == sorted(ids):
+        assert_same(RaggedSeries.from_long(shuffled), named)
+
+
+def test_to_pandas_without_pandas(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="to_pandas needs pandas: pip install pandas"):
+        make_ragged().to_pandas()
 
 
 def test_long_table_of_a_named_batch():

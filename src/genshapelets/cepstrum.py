@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from torch import Tensor
 
 from .arrays import offsets_of
+from .labelled import is_labelled
 from .paths import observed
 from .preprocessing import Preprocessing
 from .series import RaggedSeries
@@ -393,6 +394,8 @@ def _as_batch(X: Any) -> RaggedSeries:
     """Whatever a user may call waveforms, as a batch."""
     if isinstance(X, RaggedSeries):
         return X
+    if is_labelled(X):
+        return RaggedSeries.from_arrays(X)
     if isinstance(X, Tensor):
         X = X.detach().cpu().numpy()
     if isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.dtype.kind == "O"):

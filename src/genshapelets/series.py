@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arrays import DOUBLE_EPS, flatten, listed, match_times, offsets_of, precision_of
+from .labelled import as_ids, is_labelled, read_labelled, refuse_long
 from .tables import as_floats, name_series, read_long, read_static
 
 _NANOSECONDS = 10**9  # in a second
@@ -92,32 +93,56 @@ class RaggedSeries:
 
     @classmethod
     def from_arrays(
-        cls, values: Any, times: Any = None, *, channel_names: Sequence[str] | None = None
+        cls,
+        values: Any,
+        times: Any = None,
+        *,
+        channel_names: Sequence[str] | None = None,
+        series_ids: Iterable[Any] | None = None,
     ) -> RaggedSeries:
-        """Make a batch from arrays of values and of times.
+        """Make a batch from arrays of values and of times, or from data that name theirs.
 
         Parameters
         ----------
         values : (n_series, n_channels, n_times) or sequence of (n_channels, n_times_i) arrays
-            NaN, or masked, = not observed. float32 stays float32, other numbers become float64.
+            NaN, or masked, = not observed. float32 stays float32, other numbers become float64. Or
+            one of these, whose names are read, too:
+
+            - a sequence of dataframes, or a dict of them by id: times down the rows, channels across.
+              Times are a column of dates or one named "time" or the like, else the index of pandas;
+              rows of others are counted 0, 1, 2, …;
+            - a pandas frame with an index of two levels, series and time;
+            - a pandas frame with a vector in each cell: a row for each series, a column for each
+              channel;
+            - an array of xarray with dimensions named case, time and channel, in any order.
         times : None, (n_times,), (n_series, n_times), or sequence of (n_times_i,) vectors
             None counts 0, 1, 2, …; one vector is shared by all series. Numbers or datetimes.
         channel_names : sequence of n_channels str, optional
+        series_ids : sequence of n_series labels, optional
 
         Examples
         --------
         >>> RaggedSeries.from_arrays(np.zeros((4, 2, 10)), times=np.linspace(0, 1, 10))
         RaggedSeries(4 series, 2 channels, 10 times each, 0.0 % of values missing, float64)
         """
+        if is_labelled(values):
+            own = read_labelled(values)
+            values = own.values
+            times = own.times if times is None else times
+            channel_names = own.channel_names if channel_names is None else channel_names
+            series_ids = own.series_ids if series_ids is None else series_ids
+        else:
+            refuse_long(values)
         arrays = listed(values)
         if arrays is None:
             array = as_floats(values, "values")
             if array.ndim != 3:
+                given = "values.to_numpy()" if hasattr(values, "columns") else "values"
                 raise ValueError(
                     "values must be a (n_series, n_channels, n_times) array or a list of "
                     f"(n_channels, n_times) arrays; got an array of shape {array.shape}. "
-                    "Use values[:, None, :] for univariate series, one in each row, "
-                    "or values[None] for a single (n_channels, n_times) series."
+                    f"Use {given}[:, None, :] for univariate series, one in each row, "
+                    f"or {given}[None] for a single (n_channels, n_times) series."
                 )
             n_series, n_channels, n_times = array.shape
             lengths = np.full(n_series, n_times, np.int64)
@@ -132,6 +157,7 @@ class RaggedSeries:
             offsets_of(lengths),
             time_precision=time_precision,
             channel_names=channel_names,
+            series_ids=None if series_ids is None else as_ids(series_ids),
         )
 
     @classmethod
@@ -139,17 +165,19 @@ class RaggedSeries:
         cls,
         frame: Any,
         *,
-        series: str,
-        time: str,
+        series: str | None = None,
+        time: str | None = None,
         channels: Sequence[str] | None = None,
         variable: str | None = None,
         value: str | None = None,
+        aggregate: Literal["mean", "median", "first", "last", "min", "max", "sum"] | None = None,
     ) -> RaggedSeries:
         """Make a batch from a long table.
 
         Either with one row for each (series, time) and one column for each channel
         (``channels=[…]``), or with one row for each observation (``variable=`` and ``value=``).
-        Rows may come in any order; the series are numbered by first appearance.
+        Rows may come in any order; the series are numbered by first appearance. Series without any
+        observation are left out, with a warning; `series_ids` says who is there.
 
         Parameters
         ----------
@@ -157,14 +185,18 @@ class RaggedSeries:
             pandas, polars, pyarrow, anything with ``__arrow_c_stream__`` or ``__dataframe__``, or a
             dict of vectors.
         series, time : str
-            Names of the columns that say which series, and when: numbers, datetimes or dates
-            (datetimes with a zone become UTC), or pandas periods, which count from their start.
+            Names of the columns (or levels of a pandas index) that say which series, and when: numbers,
+            datetimes or dates (datetimes with a zone become UTC), or pandas periods, which count from
+            their start. If they are not given: the levels of the index.
         channels : sequence of str
-            The columns of values. With `variable`: the variables to take, in this order (others are
-            left out; one that is nowhere in the table is a channel without observations); by
-            default all of them, sorted.
+            The columns of values; all others if series and time are taken from the index. With
+            `variable`: the variables to take, in this order (others are left out; one that is nowhere
+            in the table is a channel without observations); by default all of them, sorted.
         variable, value : str
             Names of the columns that say which channel, and its value.
+        aggregate : str, optional
+            What becomes of several observations of the same series, time and channel. Without, they
+            are refused. Missing ones do not count; "first" and "last" are by the order of rows.
 
         Examples
         --------
@@ -174,7 +206,7 @@ class RaggedSeries:
         (['a', 'b'], array([2., 3.]), array([[nan, 80.]]))
         """
         chosen = None if channels is None else _as_names(channels)
-        table = read_long(frame, series, time, chosen, variable, value)
+        table = read_long(frame, series, time, chosen, variable, value, aggregate)
         return cls._checked(
             table.instants,
             table.values,
@@ -260,6 +292,10 @@ class RaggedSeries:
                 f"got {len(channel_names)} names."
             )
         lengths = np.diff(row_offsets)
+        if series_ids is not None and len(series_ids) != len(lengths):
+            raise ValueError(
+                f"series_ids must name each of the {len(lengths)} series; got {len(series_ids)}."
+            )
         if not lengths.all():
             which = name_series(int(lengths.argmin()), series_ids)
             raise ValueError(f"{which} has no times. Leave out empty series first.")
@@ -434,6 +470,33 @@ class RaggedSeries:
             f"{np.isnan(self.values).mean():.1%} of values missing, {self.dtype})"
         ).replace("%", " %")
 
+    def _repr_html_(self) -> str:
+        from .showing import as_html
+
+        return as_html(self)
+
+    def plot(self, series: Any = None, channels: Any = None, ax: Any = None) -> NDArray[Any]:
+        """Draw some of the series, an axes for each channel.
+
+        Dots are observations; dotted lines lead over times at which the channel was not observed.
+
+        Parameters
+        ----------
+        series : int or list of ints, optional
+            Which series; by default the first four.
+        channels : str, int, or list of them, optional
+            Which channels, by name or number; by default the first six.
+        ax : matplotlib axes, optional
+            One for each channel; by default those of a new figure.
+
+        Returns
+        -------
+        array of matplotlib axes
+        """
+        from .explain.plot_batch import plot_batch
+
+        return plot_batch(self, series, channels, ax)
+
     def to_user_time(self, t: Any) -> Any:
         """Return times of this batch as the user gave them: datetime64[ns], or `t` itself.
 
@@ -482,6 +545,33 @@ class RaggedSeries:
             times = times.astype(np.float32)
         columns = {"series": np.repeat(ids, self.lengths), "time": times}
         return columns | dict(zip(names, self.values.T.copy(), strict=True))
+
+    def to_pandas(self) -> Any:
+        """Return the batch as a pandas frame with an index (series, time) and a column for each channel.
+
+        `from_long` and `from_arrays` read it back without loss, and so do the estimators.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `to_long` names them.
+
+        Examples
+        --------
+        >>> batch = RaggedSeries.from_arrays([[[1.0, 2.0]]], [[0.5, 3.0]], channel_names=["hr"])
+        >>> batch.to_pandas()
+                      hr
+        series time
+        0      0.5   1.0
+               3.0   2.0
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError(
+                "to_pandas needs pandas: pip install pandas. `to_long` gives the same as arrays."
+            ) from None
+        return pandas.DataFrame(self.to_long()).set_index(["series", "time"])
 
 
 def _as_names(names: Sequence[str]) -> tuple[str, ...]:

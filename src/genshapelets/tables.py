@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import datetime
+import warnings
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+TIME = {"date", "dates", "datetime", "t", "time", "timepoint", "timepoints", "times", "timestamp",
+        "timestamps"}  # fmt: skip
 
 
 class LongTable(NamedTuple):
@@ -30,13 +34,19 @@ class Column(NamedTuple):
 
 def read_long(
     frame: Any,
-    series: Hashable,
-    time: Hashable,
-    channels: tuple[Any, ...] | None,
-    variable: Hashable | None,
-    value: Hashable | None,
+    series: Hashable | None = None,
+    time: Hashable | None = None,
+    channels: tuple[Any, ...] | None = None,
+    variable: Hashable | None = None,
+    value: Hashable | None = None,
+    aggregate: str | None = None,
 ) -> LongTable:
     """Read a long table of either form; see `RaggedSeries.from_long`."""
+    frame, series, time, others = _with_index(frame, series, time)
+    if aggregate is not None and aggregate not in AGGREGATES:
+        raise ValueError(f"aggregate must be one of {', '.join(AGGREGATES)}; got {aggregate!r}.")
+    if variable is None and value is None and channels is None:
+        channels = others
     if variable is None and value is None and channels is not None:
         keys, measured = [series, time], list(channels)
     elif variable is not None and value is not None:
@@ -77,26 +87,130 @@ def read_long(
     sort_keys = [key[order] for key in sort_keys]
     changes = [key[1:] != key[:-1] for key in sort_keys]
     repeated = ~np.logical_or.reduce(changes)
-    if repeated.any():
+    if repeated.any() and aggregate is None:
         at = repeated.argmax()
         what = name_series(sort_keys[0][at], series_ids)
         if variable is not None:
             what += f", variable {channels[sort_keys[2][at]]!r},"
         raise ValueError(
-            f"{what} has more than one row at time {sort_keys[1][at]}. "
-            "Merge repeated observations first."
+            f"{what} has more than one row at time {sort_keys[1][at]}. Merge them by "
+            'RaggedSeries.from_long(…, aggregate="mean"), or "median", "first", "last", "min", "max", '
+            '"sum".'
         )
     is_new = np.ones(order.size, bool)
     is_new[1:] = changes[0] | changes[1]
-    dtype = np.result_type(np.float32, *floats)
-    values = np.full((np.count_nonzero(is_new), len(channels)), np.nan, dtype)
+    row = np.cumsum(is_new) - 1
+    shape = (np.count_nonzero(is_new), len(channels))
+    values = np.full(shape, np.nan, np.result_type(np.float32, *floats))
     if variable is None:
         for i, column_of_floats in enumerate(floats):
-            values[:, i] = column_of_floats[order]
+            _merge(column_of_floats[order], row, values[:, i], aggregate)
     else:
-        values[np.cumsum(is_new) - 1, sort_keys[2]] = floats[0][order]
+        cell = row * len(channels) + sort_keys[2]
+        _merge(floats[0][order], cell, values.reshape(-1), aggregate)
     lengths = np.bincount(sort_keys[0][is_new], minlength=series_ids.size)
-    return LongTable(sort_keys[1][is_new], values, lengths, series_ids, channels)
+    table = LongTable(sort_keys[1][is_new], values, lengths, series_ids, channels)
+    return _only_observed(table)
+
+
+AGGREGATES = ("mean", "median", "first", "last", "min", "max", "sum")
+
+
+def _merge(
+    floats: NDArray[Any], place: NDArray[np.int64], into: NDArray[Any], aggregate: str | None
+) -> None:
+    """Write numbers to their places, which are sorted; merge those observed at the same place."""
+    if aggregate is None:
+        into[place] = floats
+        return
+    seen = ~np.isnan(floats)
+    floats, place = floats[seen].astype(np.float64), place[seen]
+    if aggregate == "median":
+        floats = floats[np.lexsort([floats, place])]
+    place, start, count = np.unique(place, return_index=True, return_counts=True)
+    if not len(place):
+        return
+    if aggregate in ("first", "last"):
+        merged = floats[start + (0 if aggregate == "first" else count - 1)]
+    elif aggregate == "median":
+        merged = (floats[start + (count - 1) // 2] + floats[start + count // 2]) / 2
+    elif aggregate in ("min", "max"):
+        merged = (np.minimum if aggregate == "min" else np.maximum).reduceat(floats, start)
+    else:
+        merged = np.add.reduceat(floats, start) / (count if aggregate == "mean" else 1)
+    into[place] = merged
+
+
+def _only_observed(table: LongTable) -> LongTable:
+    """Leave out series without any observation, and say so; if there is no other, leave all."""
+    owner = np.repeat(np.arange(len(table.lengths)), table.lengths)
+    seen = np.bincount(owner, ~np.isnan(table.values).all(axis=1), len(table.lengths)) > 0
+    if seen.all() or not seen.any():
+        return table
+    warnings.warn(
+        f"{np.count_nonzero(~seen)} of {len(seen)} series have no observation and are left out: "
+        f"{some(table.series_ids[~seen])}. `series_ids` says who is there; labels given by id, in a "
+        "pandas Series or a dict, find their series.",
+        stacklevel=4,
+    )
+    rows = seen[owner]
+    return table._replace(
+        instants=table.instants[rows],
+        values=table.values[rows],
+        lengths=table.lengths[seen],
+        series_ids=table.series_ids[seen],
+    )
+
+
+def some(labels: NDArray[Any], most: int = 5) -> str:
+    """Name labels in a message: a few of them, and how many more there are."""
+    text = ", ".join(map(repr, labels[:most].tolist()))
+    return text if len(labels) <= most else f"{text} and {len(labels) - most} more"
+
+
+def has_levels(frame: Any) -> bool:
+    """Tell whether this is of pandas and has an index of several levels."""
+    return len(getattr(getattr(frame, "index", None), "names", ())) > 1
+
+
+def is_default(index: Any) -> bool:
+    """Tell whether an index of pandas only counts rows from 0 on."""
+    return (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1)
+
+
+def _with_index(
+    frame: Any, series: Hashable | None, time: Hashable | None
+) -> tuple[Any, Hashable, Hashable, tuple[Any, ...] | None]:
+    """Put an index of pandas beside the columns; what is not given of series and time is taken from it.
+
+    If both are, all other columns are channels, and the last of what is returned.
+    """
+    index: Any = getattr(frame, "index", None)
+    levels: list[Any] = []
+    others = None
+    if hasattr(index, "nlevels"):  # of pandas
+        frame = frame.to_frame() if frame.ndim == 1 else frame
+        others = tuple(frame.columns)
+        says_nothing = index.names == [None] and index.dtype.kind != "M"
+        if not says_nothing and not {series, time} <= {*others}:
+            frame = frame.reset_index()
+            levels = list(frame.columns[: index.nlevels])
+    left = [level for level in levels if level not in (series, time)]
+    missing = (series is None) + (time is None)
+    if missing and len(left) != missing:
+        raise TypeError(
+            "from_long needs series= and time=, names of columns, unless a pandas index holds both; "
+            f"the levels of the index are {levels}. Name the two."
+        )
+    if missing == 2 and _is_time_level(frame, left[0]) and not _is_time_level(frame, left[1]):
+        left.reverse()
+    series = left.pop(0) if series is None else series
+    time = left.pop(0) if time is None else time
+    return frame, series, time, others if missing == 2 else None
+
+
+def _is_time_level(frame: Any, name: Any) -> bool:
+    return frame[name].dtype.kind == "M" or str(name).lower() in TIME
 
 
 def read_columns(frame: Any, names: Sequence[Hashable]) -> list[Column]:

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from ..discrepancies import Discrepancy
 from ..interpolation import Interpolation
 from ..kernels import threads, threads_allowed
+from ..labelled import is_labelled, refuse_long
 from ..minimum import Minimum
 from ..model import ShapeletModel
 from ..paths import observed
@@ -30,8 +31,10 @@ from ..preprocessing import Preprocessing
 from ..procedures import PREPROCESSING, PROCEDURES, Procedure
 from ..series import OneSeries, RaggedSeries
 from ..shapelets import ShapeletFamily
+from ..tables import is_default
 from ..training import Checkpoint
 from ..transform import Matches
+from .by_id import in_order
 from .fitting import Fitter
 from .goals import Goal, checked_weight, targets_of
 from .parameters import check_parameters, check_used
@@ -209,13 +212,19 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         self, series: RaggedSeries, y: Any, sample_weight: Any
     ) -> tuple[RaggedSeries, Any, NDArray[np.float64]]:
         """Series, targets and weights without those series whose weight is 0; names of several."""
-        weight = checked_weight(sample_weight, len(series))
-        y, names = targets_of(y, len(series))
+        weight = checked_weight(in_order(sample_weight, series, "sample_weight"), len(series))
+        y, names = targets_of(in_order(y, series), len(series))
         if names is not None:
             named = (name or self._TARGET.format(n) for n, name in enumerate(names))
             self.target_names_ = tuple(named)
         used = np.flatnonzero(weight > 0)
         return (series, y, weight) if len(used) == len(y) else (series[used], y[used], weight[used])
+
+    def _paired(self, X: Any, y: Any, sample_weight: Any) -> tuple[RaggedSeries, Any, Any]:
+        """X as a batch, and what belongs to it in its order."""
+        self._fitted()
+        series = self._read(X, fitting=False)
+        return series, in_order(y, series), in_order(sample_weight, series, "sample_weight")
 
     def _fit(self, series: RaggedSeries, goal: Goal | None) -> None:
         """Train on series; without a goal the shapelets stay as they start."""
@@ -460,6 +469,8 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
             raise TypeError(
                 "X is one series; give a batch, with series[[n]] rather than series[n]."
             )
+        if is_labelled(X):
+            return RaggedSeries.from_arrays(X)
         if isinstance(X, Tensor):
             X = X.detach().cpu().numpy()
         if isinstance(X, np.ma.MaskedArray):
@@ -475,12 +486,15 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
                 return RaggedSeries.from_arrays(X)
         if ndim == 3:
             return RaggedSeries.from_arrays(X)
+        refuse_long(X)
         table = validate_data(
             self, X, reset=fitting, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
         )
         series = RaggedSeries.from_arrays(table[:, None, :])
         index: Any = getattr(X, "index", None)
-        if hasattr(index, "to_numpy"):  # a dataframe's, which names its rows
+        if hasattr(index, "to_numpy") and not is_default(
+            index
+        ):  # a dataframe's, which names its rows
             series = replace(series, series_ids=index.to_numpy())
         return series
 

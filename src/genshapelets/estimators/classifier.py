@@ -267,12 +267,15 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         X : series
             A `RaggedSeries` (make one from long tables with `RaggedSeries.from_long`), anything that
             `RaggedSeries.from_arrays` takes, or a 2-D array or dataframe with a univariate series in
-            each row. NaN = not observed.
+            each row. NaN = not observed. For `GridSearchCV` and the like make a `RaggedSeries` first
+            of a frame with an index of two levels, or of a dict: of those scikit-learn selects rows or
+            keys, of a `RaggedSeries` series.
         y : (series,) array, or (series, labels)
             Labels of any type, of at least two classes. A class of a single series is learnt with a
             warning. Of several columns each is a label, 1 for series that have it and 0 for others: a
             series may have any number of them. Columns of a dataframe name them; see
-            ``target_names_``.
+            ``target_names_``. Or by id, if the series have `series_ids`: a pandas object whose index
+            holds the ids, or a dict.
         sample_weight : (series,) array, optional
         static : dataframe, dict or array, optional
             What is known of each series as a whole, such as age or sex, a row each: as for
@@ -320,3 +323,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         if self.target_names_ is not None:
             return (output > 0).long().numpy()
         return self.classes_[class_scores(output).argmax(dim=1).numpy()]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy of the predictions; y as for `fit`."""
+        return super().score(*self._paired(X, y, sample_weight))

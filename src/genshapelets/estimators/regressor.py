@@ -62,6 +62,10 @@ class ShapeletRegressor(RegressorMixin, ShapeletEstimator):
         numbers = self._outputs(X, static) * self.target_scale_ + self.target_centre_
         return numbers[:, 0] if self.target_names_ is None else numbers
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Coefficient of determination, R², of the predictions; y as for `fit`."""
+        return super().score(*self._paired(X, y, sample_weight))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True

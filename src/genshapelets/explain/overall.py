@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..estimators import ShapeletRegressor
 from ..estimators.base import ShapeletEstimator
+from ..estimators.by_id import in_order
 from ..estimators.goals import checked_indicators, named, targets_of
 from ..paths import Array, Index
 from .channels import channel_importance
@@ -240,6 +241,7 @@ def explain_model(estimator: ShapeletEstimator, X: Any, y: Any) -> ModelExplanat
     explanation = explain_series(estimator, X)
     if explanation.weight is None:
         estimator.model_.linear()  # refuses, with the reason
+    y = in_order(y, explanation.matches.series)
     return learnt_from(explanation, checked_labels(y, len(explanation.predicted), estimator))
 
 

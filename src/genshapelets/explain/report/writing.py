@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...estimators import ShapeletClassifier
 from ...estimators.base import ShapeletEstimator
+from ...estimators.by_id import in_order
 from ...estimators.goals import number_goal
 from ...paths import Array, Index
 from ...saving import check_writable, replace_file
@@ -67,7 +68,7 @@ def write_report(
     given = estimator._read(X, fitting=False)
     series = estimator._as_series(given, fitting=False)
     estimator._check_like_training(series, model)
-    true = None if y is None else _as_targets(estimator, y, len(series))
+    true = None if y is None else _as_targets(estimator, in_order(y, series), len(series))
     chosen = _sample(estimator, true, len(series), int(max_series), random_state)
     unit = checked_time_unit(time_unit, series.time_origin is not None)
     # First of all of them, so that what is wrong with a series is said of the right one.

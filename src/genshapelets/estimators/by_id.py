@@ -1,0 +1,75 @@
+"""Targets that say whose they are, put in the order of the series."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..labelled import as_ids
+from ..series import RaggedSeries
+from ..tables import is_default, some
+
+
+def in_order(y: Any, series: RaggedSeries, what: str = "y") -> Any:
+    """Return what is given by id in the order of the series; anything else as it is.
+
+    By id: a dict or, if the series have `series_ids`, a pandas object whose index does more than count.
+    """
+    ids, index = series.series_ids, getattr(y, "index", None)
+    if isinstance(y, Mapping):
+        if ids is None:
+            raise TypeError(
+                f"{what} is a dict by id, but the series have no ids. Make them by "
+                "RaggedSeries.from_long, or by RaggedSeries.from_arrays with series_ids=."
+            )
+        names = as_ids(y)
+    elif ids is None or not hasattr(index, "names"):
+        return y
+    else:
+        if is_default(index) and len(y) == len(series):
+            return y
+        names = np.asarray(index)
+    known, wanted = _entries(names), _entries(ids)
+    if known == wanted:  # in order already; ids may repeat, as in a bootstrap sample
+        return list(y.values()) if isinstance(y, Mapping) else y
+    place = {name: n for n, name in enumerate(known)}
+    where = np.array([place.get(name, -1) for name in wanted])
+    if (where < 0).all():
+        if hasattr(index, "step") and len(y) == len(series):  # it counts, though not from 0
+            return y
+        raise ValueError(
+            f"{what} is by id, but its ids are others: {some(names)}. The series are {some(ids)}. "
+            f"If it is in the order of the series, give {what}.to_numpy()."
+        )
+    if (where < 0).any():
+        lacking = ids[where < 0]
+        raise ValueError(
+            f"{len(lacking)} of {len(ids)} series have no entry in {what}: {some(lacking)}. Leave "
+            f"these series out, or complete {what}."
+        )
+    if len(place) < len(known):
+        twice = [n for n, name in enumerate(known) if place[name] != n and name in set(wanted)]
+        if twice:
+            raise ValueError(
+                f"{what} has more than one entry for {some(names[twice])}. Give one for each series, "
+                f"for example {what}.groupby(level=0).first()."
+            )
+    spare = np.setdiff1d(np.arange(len(known)), where)
+    if len(spare):
+        warnings.warn(
+            f"{what} has entries of no series, {len(spare)} of {len(known)}, which are left out: "
+            f"{some(names[spare])}.",
+            stacklevel=5,
+        )
+    if isinstance(y, Mapping):
+        entries = list(y.values())
+        return [entries[n] for n in where]
+    return y.iloc[where]
+
+
+def _entries(ids: Any) -> list[Any]:
+    """Ids as Python compares them, dates whatever their unit."""
+    return (ids.astype("M8[ns]") if ids.dtype.kind == "M" else ids).tolist()
