@@ -43,7 +43,9 @@ def _run(argv: list[str] | None) -> int:
     with warnings.catch_warnings(), noted_interrupts() as interrupts:
         warnings.showwarning = lambda message, *_, **__: say(f"warning: {message}")
         try:
-            args.run(args)
+            from . import commands
+
+            getattr(commands, args.run)(args)
         except KeyboardInterrupt:
             say("interrupted; no file was written.")
             return INTERRUPTED

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import argparse
 import csv
-from collections.abc import Callable, Iterable
 from typing import Any
 
 from .. import __version__
-from ..estimators.parameters import OPTIONS
-from ..interpolation import INTERPOLATIONS
-from ..kinds import DISCREPANCIES
-from ..minimum import MINIMA
-from ..procedures import INITIAL
-from ..shapelets import FAMILIES
-from .commands import evaluate, fit, info, make_report, predict, transform
+from ..names import CHOICES
 
 EPILOGS = {
     "": """examples:
@@ -96,27 +89,27 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"genshapelets {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
-    def command(name: str, run: Callable[[argparse.Namespace], None], what: str) -> Any:
+    def command(name: str, run: str, what: str) -> Any:
         one = commands.add_parser(name, help=what, description=what, epilog=EPILOGS[name], **looks)
-        one.set_defaults(run=run)
+        one.set_defaults(run=run)  # by name: what it needs is loaded when it runs
         if name != "fit":
             one.add_argument("model", metavar="MODEL", help="file written by fit")
         if name != "info":
             _add_data(one)
             if name != "fit":
-                one.add_argument("--short-series", choices=OPTIONS["short_series"], help=SHORT)
+                one.add_argument("--short-series", choices=CHOICES["short_series"], help=SHORT)
         if name in ("predict", "transform"):
             one.add_argument("--out", metavar="FILE", help="write here, not to standard output")
         if name in ("evaluate", "info"):
             one.add_argument("--json", action="store_true", help="write JSON")
         return one
 
-    fitting = command("fit", fit, "Learn a model from series and their labels.")
-    predicting = command("predict", predict, "Predict the label of each series.")
-    command("transform", transform, "Give the discrepancy of each series from each shapelet.")
-    command("evaluate", evaluate, "Compare predictions with labels.")
-    reporting = command("report", make_report, "Write a page about a model and its predictions.")
-    command("info", info, "Say what a model is.")
+    fitting = command("fit", "fit", "Learn a model from series and their labels.")
+    predicting = command("predict", "predict", "Predict the label of each series.")
+    command("transform", "transform", "Give the discrepancy of each series from each shapelet.")
+    command("evaluate", "evaluate", "Compare predictions with labels.")
+    reporting = command("report", "make_report", "Write a page about a model and its predictions.")
+    command("info", "info", "Say what a model is.")
     predicting.add_argument(
         "--proba", action="store_true", help="give probabilities of the classes"
     )
@@ -171,20 +164,22 @@ def _add_training(fit: argparse.ArgumentParser) -> None:
         "search": "where shapelets are laid: on a grid, refined from there, or at the very best "
         "place; default: grid for regularly sampled series, else refined",
     }.items():
-        fit.add_argument(f"--{name}", choices=OPTIONS[name], help=what)
+        fit.add_argument(f"--{name}", choices=CHOICES[name], help=what)
     fit.add_argument(
         "--discrepancy", metavar="NAME[=SHARE],...", type=_shares,
-        help=f"one or several of {', '.join(DISCREPANCIES)}; default: l2",
+        help=f"one or several of {', '.join(CHOICES['discrepancy'])}; default: l2",
     )  # fmt: skip
-    choices: dict[str, tuple[str, Iterable[str], str]] = {
-        "family": ("shapelets", FAMILIES, "how shapelets are drawn; default: knots"),
-        "interpolation": ("interpolation", INTERPOLATIONS, "how gaps are filled; default: linear"),
-        "minimum": ("minimum", MINIMA, "how the best places become one number; default: min"),
-        "initial": ("initial", INITIAL, "how shapelets start; default: windows"),
-        "learn": ("learn", ("all", "head"), "head: keep shapelets as they start; default: all"),
-    }
-    for option, (name, names, what) in choices.items():
-        fit.add_argument(f"--{option}", dest=name, choices=tuple(names), help=what)
+    fit.add_argument(
+        "--family", dest="shapelets", choices=CHOICES["shapelets"],
+        help="how shapelets are drawn; default: knots",
+    )  # fmt: skip
+    for name, what in {
+        "interpolation": "how gaps are filled; default: linear",
+        "minimum": "how the best places become one number; default: min",
+        "initial": "how shapelets start; default: windows",
+        "learn": "head: keep shapelets as they start; default: all",
+    }.items():
+        fit.add_argument(f"--{name}", choices=CHOICES[name], help=what)
     fit.add_argument(
         "--shapelets", dest="n_shapelets", metavar="N", type=_count_or_auto, default="auto",
         help="number of shapelets in the end; default: auto, chosen on a part of the data",
@@ -202,7 +197,7 @@ def _add_training(fit: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     fit.add_argument("--gamma", metavar="G", type=float, help="strength of regularisation")
     fit.add_argument(
-        "--preprocessing", choices=["mfc", "none"],
+        "--preprocessing", choices=[*CHOICES["preprocessing"], "none"],
         help="turn sound into mel-frequency cepstra (default for a folder), or take series as given",
     )  # fmt: skip
     fit.add_argument("--class-weight", choices=["balanced"], help="give rare classes more weight")
@@ -231,10 +226,10 @@ def _shares(text: str) -> str | dict[str, float]:
     except ValueError:
         raise argparse.ArgumentTypeError(f"shares must be numbers; got {text!r}") from None
     for name, share in shares.items():
-        if name not in DISCREPANCIES or not share > 0:
+        if name not in CHOICES["discrepancy"] or not share > 0:
             raise argparse.ArgumentTypeError(
-                f"must be one or several of {', '.join(DISCREPANCIES)}, as in l2=0.5,dtw=0.5; got "
-                f"{text!r}"
+                f"must be one or several of {', '.join(CHOICES['discrepancy'])}, as in l2=0.5,dtw=0.5; "
+                f"got {text!r}"
             )
     return next(iter(shares)) if len(shares) == 1 else shares
 
