@@ -18,7 +18,9 @@ HEAVY = {"numba", "numpy", "pandas", "scipy", "sklearn", "torch"}
 
 
 def python(script):
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -29,6 +29,7 @@ from .series import RaggedSeries
 from .shapelets import BasisShapelets, NetworkShapelets, ShapeletFamily, Shapelets
 from .sound import to_sound, write_wav
 from .transform import GeneralisedShapeletTransform, Matches
+from .warming import warmup
 
 __all__ = [
     "BasisShapelets",
@@ -68,5 +69,6 @@ __all__ = [
     "load",
     "safe_sqrt",
     "to_sound",
+    "warmup",
     "write_wav",
 ]

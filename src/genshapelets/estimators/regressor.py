@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from .base import ShapeletEstimator
-from .goals import number_goal
+from .goals import number_goal, one_per_series
+from .scores import NumberScores, score_numbers
 
 
 class ShapeletRegressor(RegressorMixin, ShapeletEstimator):
@@ -52,3 +53,15 @@ class ShapeletRegressor(RegressorMixin, ShapeletEstimator):
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Predicted number of each series."""
         return self._outputs(X)[:, 0] * self.target_scale_ + self.target_centre_
+
+    def evaluate(self, X: Any, y: Any) -> NumberScores:
+        """Say how good predictions are: R², root of the mean squared error, mean absolute error.
+
+        Parameters
+        ----------
+        X : series
+        y : (series,) array of numbers
+        """
+        predicted = self.predict(X)
+        numbers = np.asarray(one_per_series(y, len(predicted)), np.float64)
+        return score_numbers(numbers, predicted)
