@@ -2,7 +2,8 @@
 
 Seconds from ``import genshapelets`` to the first `transform` and to the first fitted small model, in a
 new process, on regular and on irregular series; with nothing compiled yet, and again with what the
-first process has left on disk.
+first process has left on disk. Before that, CPU seconds of the imports and of ``--help``, those of torch
+and scikit-learn beside them (``--imports``: these alone).
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import os
 import subprocess
 import sys
 import tempfile
+
+import numpy as np
 
 from benchmarks.timing import REPOSITORY, provenance
 
@@ -46,8 +49,38 @@ def seconds(cache: str, *arguments: str) -> tuple[float, float]:
     return imported, total
 
 
+STARTS = {
+    "import torch, sklearn": ["-c", "import torch, sklearn"],
+    "import genshapelets": ["-c", "import genshapelets"],
+    "the first name of it": ["-c", "from genshapelets import ShapeletClassifier"],
+    "genshapelets --help": ["-m", "genshapelets", "--help"],
+    "genshapelets fit --help": ["-m", "genshapelets", "fit", "--help"],
+}
+
+
+def cpu_seconds(arguments: list[str]) -> float:
+    """CPU seconds of a Python process, all of it."""
+    before = os.times()
+    subprocess.run([sys.executable, *arguments], capture_output=True, cwd=REPOSITORY, check=True)
+    after = os.times()
+    both = after.children_user + after.children_system
+    return both - before.children_user - before.children_system
+
+
+def print_starts(repeats: int = 7) -> None:
+    """Medians; what is compared takes turns, so that it meets the same machine."""
+    rounds = [[cpu_seconds(arguments) for arguments in STARTS.values()] for _ in range(repeats + 1)]
+    medians = np.median(rounds[1:], axis=0)  # the first round writes byte code
+    print(f"{'CPU seconds':32}{'median':>8}{'of torch and sklearn':>24}")
+    for what, median in zip(STARTS, medians):
+        print(f"{what:32}{median:8.2f}{median / medians[0]:23.0%}")
+
+
 def main() -> None:
     print(", ".join(f"{name} {value}" for name, value in provenance().items()))
+    print_starts()
+    if "--imports" in sys.argv:
+        return
     print(f"{'seconds to the first':32}{'cold':>8}{'second process':>16}{'of it import':>14}")
     for what in ("transform", "fitted model"):
         for kind in ("regular", "irregular"):

@@ -16,10 +16,19 @@ import pandas as pd
 import pytest
 import soundfile
 from pages import contents_of
+from sklearn.metrics import average_precision_score, log_loss, roc_auc_score
 
-from genshapelets import ShapeletTransformer, __version__, load
+from genshapelets import (
+    ShapeletClassifier,
+    ShapeletRegressor,
+    ShapeletTransformer,
+    __version__,
+    load,
+)
 from genshapelets.cli import main
-from genshapelets.cli.options import EPILOGS, make_parser
+from genshapelets.cli.options import EPILOGS, FORMATS, make_parser
+from genshapelets.datasets.audio import AUDIO_SUFFIXES
+from genshapelets.datasets.tables import TEXT_SUFFIXES
 
 TINY = ["--shapelets", "3", "--epochs", "3", "--jobs", "1"]
 COLUMNS = ["--series", "who", "--time", "when"]
@@ -160,6 +169,15 @@ def test_fit_hands_its_options_to_the_estimator(fails, data, tmp_path, monkeypat
         "--gamma 0.5": ("gamma", 0.5),
         "--class-weight balanced": ("class_weight", "balanced"),
         "--checkpoint state": ("checkpoint", "state"),
+        "--checkpoint-interval 3": ("checkpoint_interval", 3.0),
+        "--knots 9": ("n_knots", 9),
+        "--batch-size 4": ("batch_size", 4),
+        "--learning-rate 0.1": ("learning_rate", 0.1),
+        "--level-free 0.25": ("level_free", 0.25),
+        "--shared-metric": ("shared_metric", True),
+        "--no-own-class": ("own_class", False),
+        "--device cpu": ("device", "cpu"),
+        "--short-series hold": ("short_series", "hold"),
         "--seed 7": ("random_state", 7),
         "--jobs 2": ("n_jobs", 2),
         "--quiet": ("verbose", 0),
@@ -168,6 +186,36 @@ def test_fit_hands_its_options_to_the_estimator(fails, data, tmp_path, monkeypat
     assert {name: parameters[name] for name, _ in wanted.values()} == dict(wanted.values())
     fails("fit", data, "--out", tmp_path / "m", "--length", "0.2")
     assert (parameters["initial_length"], parameters["random_state"]) == (0.2, 0)
+
+
+NOT_SAYABLE = {"head"}  # a module
+
+
+@pytest.mark.parametrize("estimator", [ShapeletClassifier, ShapeletRegressor])
+def test_every_parameter_has_an_option(estimator):
+    """Say a new one by an option of fit whose dest is its name."""
+    sayable = vars(make_parser().parse_args(["fit", "data.ts", "--out", "model"]))
+    said_otherwise = {"verbose"}  # by --quiet
+    assert set(estimator().get_params()) - set(sayable) == NOT_SAYABLE | said_otherwise
+
+
+@pytest.mark.parametrize(("labels", "two"), [("flat bump", "bump"), ("0 1", 1)])
+def test_weights_of_classes_are_given_by_name(fails, tmp_path, monkeypatch, labels, two):
+    parameters = {}
+
+    def fit(estimator, *_):
+        parameters.update(estimator.get_params())
+        raise ValueError("enough")
+
+    monkeypatch.setattr("genshapelets.ShapeletClassifier.fit", fit)
+    table = frame(4)
+    table["died"] = [labels.split()[died] for died in table["died"]]
+    table.to_csv(tmp_path / "t.csv", index=False)
+    command = ["fit", tmp_path / "t.csv", *COLUMNS, "--label", "died", "--out", tmp_path / "m"]
+    fails(*command, "--class-weight", f"{two}=2.5")
+    assert parameters["class_weight"] == {two: 2.5}
+    err = fails(*command, "--class-weight", "dent=2", status=2)
+    assert "--class-weight names 'dent'; the classes are" in err
 
 
 def test_predict_writes_csv(run, model, data, tmp_path):
@@ -212,14 +260,24 @@ def test_evaluate_classes(run, model, tmp_path):
     assert figures["classes"]["flat"] == {"series": 2, "recall": pytest.approx(recall["flat"])}
     status, out, _ = run("evaluate", model, file)
     assert status == 0 and "balanced_accuracy:" in out and "bump: series 4, recall" in out
+    probability = load(model).predict_proba([one[0].tolist() for one in bumps(6)])
+    is_flat = np.array(labels) == "flat"
+    assert figures["auroc"] == pytest.approx(roc_auc_score(is_flat, probability[:, 1]))
+    assert figures["auprc"] == pytest.approx(average_precision_score(is_flat, probability[:, 1]))
+    assert figures["log_loss"] == pytest.approx(log_loss(is_flat, probability[:, 1]))
+    assert sum(figures["confusion"]["bump"].values()) == 4 and figures["notes"] == []
+    assert "confusion (a row for each label" in out
 
 
 def test_evaluate_with_labels_that_the_model_does_not_know(run, fails, model, tmp_path):
     other = "@classLabel true flat bump dent"
     file = write_ts(tmp_path / "t.ts", bumps(3), ["flat", "bump", "dent"], other)
     status, out, err = run("evaluate", model, file, "--json")
-    assert status == 0 and "warning: the model does not know the labels dent" in err
-    assert json.loads(out)["classes"]["dent"] == {"series": 1, "recall": 0.0}
+    assert (status, err) == (0, "")
+    figures = json.loads(out)
+    assert figures["classes"]["dent"] == {"series": 1, "recall": 0.0}
+    assert "the model does not know the labels dent." in figures["notes"]
+    assert figures["log_loss"] is None and any("no log_loss" in note for note in figures["notes"])
     file = write_ts(tmp_path / "u.ts", bumps(2), ["dent", "dent"], other)
     err = fails("evaluate", model, file)
     assert "(dent) are not the classes" in err and "(bump, flat)" in err
@@ -249,14 +307,15 @@ def test_targets_of_a_ts_file_mean_regression(run, fails, tmp_path):
     assert figures["r2"] == pytest.approx(fitted.score(series, targets))
     rmse = np.sqrt(np.mean((fitted.predict(series) - targets) ** 2))
     assert figures["rmse"] == pytest.approx(rmse)
+    assert figures["mae"] == pytest.approx(np.abs(fitted.predict(series) - targets).mean())
     rows = rows_of(run("predict", out, file)[1])
     assert [float(row[1]) for row in rows[1:]] == fitted.predict(series).tolist()
     assert json.loads(run("info", out, "--json")[1])["model"] == "ShapeletRegressor"
     one = write_ts(tmp_path / "one.ts", bumps(1), [1.0], "@targetLabel true")
     assert json.loads(run("evaluate", out, one, "--json")[1])["r2"] is None  # JSON has no NaN
     assert "--proba is for classes" in fails("predict", out, file, "--proba", status=2)
-    weight = ["--class-weight", "balanced"]
-    assert "for classes" in fails("fit", file, "--out", tmp_path / "n", *weight, status=2)
+    for option in (["--class-weight", "balanced"], ["--no-own-class"]):
+        assert "for classes" in fails("fit", file, "--out", tmp_path / "n", *option, status=2)
 
 
 # ------------------------------------------------------------------ tables
@@ -333,6 +392,52 @@ def test_columns_that_are_wanted_or_not_there(fails, table_model, model, data, f
     err = fails("fit", table, *COLUMNS, "--label", "days", "--out", out, status=2)
     assert "'days'" in err and "Add --regress" in err
     assert not out.exists()
+
+
+# ------------------------------------------------------------------ standard input
+
+
+@pytest.fixture
+def stdin(monkeypatch):
+    def stdin(content):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+    return stdin
+
+
+def test_series_from_standard_input(run, model, data, table_model, folder, stdin, tmp_path):
+    ts, table = Path(data).read_bytes(), (folder / "stays.csv").read_bytes()
+    for options in ([], ["--format", "ts"]):
+        stdin(ts)
+        assert run("predict", model, "-", *options) == run("predict", model, data)
+    want = run("predict", table_model, folder / "stays.csv", *COLUMNS)
+    for options in ([], ["--format", "csv"]):
+        stdin(table)
+        assert run("predict", table_model, "-", *COLUMNS, *options) == want
+    frame(8).to_csv(tmp_path / "stays.txt", index=False, sep="\t")
+    command = ["predict", table_model, tmp_path / "stays.txt", *COLUMNS, "--format", "tsv"]
+    assert run(*command) == want
+    frame(8).to_parquet(tmp_path / "stays")
+    assert run(*command[:2], tmp_path / "stays", *COLUMNS, "--format", "parquet") == want
+    for command in (["evaluate", model, "-"], ["transform", model, "-"]):
+        stdin(ts)
+        assert run(*command) == run(*command[:2], data)
+
+
+def test_standard_input_that_is_wrong(fails, model, table_model, stdin, monkeypatch, tmp_path):
+    stdin(b"")
+    assert "standard input is empty" in fails("predict", model, "-")
+    stdin(b"@classLabel false\n@data\n1,x\n")
+    assert "error: standard input, line 3: " in fails("predict", model, "-")
+    stdin(b"who,hour\na,1\n")
+    err = fails("predict", table_model, "-", "--series", "who", "--format", "csv", status=2)
+    assert "the table standard input needs --time" in err and "it has who, hour" in err
+    stdin(b"@classLabel false\n@data\n1,2,3:1,2,3\n")
+    assert "standard input: X has 2 channels" in fails("predict", model, "-")
+    assert "is a folder" in fails("predict", model, tmp_path, "--format", "csv", status=2)
+    assert "No such file" in fails("predict", model, tmp_path / "no", "--format", "csv")
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "standard input is closed" in fails("predict", model, "-")
 
 
 # ------------------------------------------------------------------ folders of sound files
@@ -641,6 +746,26 @@ def test_help_shows_examples_that_parse(run, command):
         if arguments != ["COMMAND", "--help"]:
             make_parser().parse_args(arguments)
             assert command in ("", arguments[0])
+
+
+def test_help_and_readme_name_the_files_that_can_be_read(run):
+    out = " ".join(run("predict", "--help")[1].split())
+    endings = {".ts", ".parquet", *TEXT_SUFFIXES}
+    assert endings == {f".{name}" for name in FORMATS} | {".csv.gz", ".tsv.gz"}
+    for ending in endings:
+        assert ending.replace(".gz", "[.gz]") in out
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    shell = readme.partition("## From the shell")[2].partition("\n## ")[0]
+    for ending in endings:
+        assert f"`{ending}`" in shell
+    for ending in AUDIO_SUFFIXES:
+        assert ending[1:].upper() in out.upper() and ending[1:].upper() in shell.upper()
+
+
+def test_warmup_of_the_shell(run, monkeypatch):
+    monkeypatch.setattr("genshapelets.warming._use_all", lambda: None)
+    status, out, err = run("warmup")
+    assert (status, out) == (0, "") and "no kernels had to be compiled; all are kept in" in err
 
 
 # ------------------------------------------------------------------ a real process

@@ -12,13 +12,14 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from problems import SERIES, irregular, make_transform, ragged, regular
 
-from genshapelets import interpolate, kernels
+from genshapelets import ShapeletClassifier, caching, interpolate, kernels, warming, warmup
 from genshapelets.kernels import run, scratch, threads
 
 
@@ -414,9 +415,9 @@ pathlib.Path.mkdir = refuse
 import numpy as np
 
 import genshapelets
-from genshapelets import kernels
+from genshapelets.caching import cache_folder
 
-assert kernels._cache_folder() == "", kernels._cache_folder()
+assert cache_folder() == "", cache_folder()
 paths = genshapelets.interpolate(genshapelets.RaggedSeries.from_arrays(np.ones((3, 1, 4))))
 print(paths.evaluate(1.5).sum())
 """
@@ -429,21 +430,23 @@ def test_the_package_imports_where_no_folder_can_be_written(tmp_path):
 
 
 def package_copy(folder):
-    """The sources alone, in another place; returns the file of the kernels."""
-    here = Path(kernels.__file__).parent
+    """The sources alone, in another place; returns the file that looks for a cache."""
+    here = Path(caching.__file__).parent
     shutil.copytree(here, folder, ignore=shutil.ignore_patterns("__pycache__", "assets"))
-    return folder / "kernels.py"
+    return folder / "caching.py"
 
 
 def cache_folder():
-    return kernels._cache_folder.__wrapped__()
+    return caching.cache_folder.__wrapped__()
 
 
 @pytest.fixture
 def sources(tmp_path, monkeypatch):
     """A copy of the package's sources that stands in for the package, and a home beside it."""
     file = package_copy(tmp_path / "package")
-    monkeypatch.setattr(kernels, "__file__", str(file))
+    monkeypatch.setattr(caching, "__file__", str(file))
+    monkeypatch.setattr(caching.config, "CACHE_DIR", "")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(tmp_path / "home"))
     return file.parent
@@ -484,7 +487,180 @@ def test_a_user_without_a_home_can_use_the_package(sources, monkeypatch):
     assert Path(cache_folder()).parent == sources / "__pycache__"
     (sources / "__pycache__").rename(sources / "elsewhere")
     (sources / "__pycache__").touch()
+    assert Path(cache_folder()).parent == in_temporary_folder(sources)
+
+
+def in_temporary_folder(sources):
+    return sources.parent / f"genshapelets-{os.getuid()}"
+
+
+def test_the_cache_is_in_a_temporary_folder_if_the_home_cannot_be_written(sources):
+    (sources / "__pycache__").touch()
+    (sources.parent / "home").touch()
+    folder = Path(cache_folder())
+    assert folder.parent == in_temporary_folder(sources)
+    assert folder.parent.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("trap", ["writable", "link"])
+def test_a_temporary_folder_of_somebody_else_is_not_used(sources, trap):
+    (sources / "__pycache__").touch()
+    (sources.parent / "home").touch()
+    folder = in_temporary_folder(sources)
+    if trap == "link":
+        (sources.parent / "theirs").mkdir()
+        folder.symlink_to(sources.parent / "theirs")
+    else:
+        folder.mkdir()
+        folder.chmod(0o777)
     assert cache_folder() == ""
+
+
+def test_the_cache_is_where_numba_is_told(sources, monkeypatch, tmp_path):
+    monkeypatch.setattr(caching.config, "CACHE_DIR", str(tmp_path / "told"))
+    assert Path(cache_folder()).parent == tmp_path / "told"
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(caching.config, "CACHE_DIR", str(tmp_path / "file"))
+    assert Path(cache_folder()).parent == sources / "__pycache__"
+
+
+def test_a_full_cache_that_cannot_be_written_is_copied(sources, monkeypatch):
+    """As of an image, whose user may not write where the package is."""
+    full = Path(cache_folder())
+    (full / "of_a_file").mkdir()
+    (full / "of_a_file" / "kernel.nbi").write_text("compiled")
+    in_turn = tempfile.TemporaryFile
+
+    def refuse(**where):
+        if Path(where["dir"]) == full:
+            raise PermissionError("read-only")
+        return in_turn(**where)
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    copy = Path(cache_folder())
+    assert copy.parent == sources.parent / "home" / ".cache" / "genshapelets"
+    assert (copy / "of_a_file" / "kernel.nbi").read_text() == "compiled"
+
+
+PARSE = """
+from genshapelets.datasets import parsing
+print(parsing.parse_numbers("1,2.5", 2))
+stats = parsing._parse_simple.stats
+print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
+"""
+
+
+def test_what_was_compiled_survives_new_times_of_the_files(tmp_path):
+    """An image, or a copy, may round them."""
+    package_copy(tmp_path / "genshapelets")
+    where = {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    assert python(PARSE, **where) == "[1.  2.5]\n0 1\n"
+    for file in (tmp_path / "genshapelets").rglob("*.py"):
+        os.utime(file, (1_000_000_000, 1_000_000_000))
+    assert python(PARSE, **where) == "[1.  2.5]\n1 0\n"
+
+
+NOWHERE = """
+import logging, pathlib, sys, warnings
+logging.basicConfig(level="INFO", stream=sys.stdout, format="%(message)s")
+warnings.showwarning = lambda message, *_, **__: print("warning:", message)
+from genshapelets.datasets import parsing
+print(parsing.parse_numbers("1,2.5", 2), parsing.parse_numbers("3", 1))
+"""
+
+
+def test_without_any_folder_kernels_are_compiled_anew_with_one_warning(tmp_path):
+    folder, file = tmp_path / "genshapelets", tmp_path / "file"
+    package_copy(folder)
+    (folder / "__pycache__").touch()
+    file.touch()
+    temporary = tmp_path / f"genshapelets-{os.getuid()}"
+    temporary.touch()
+    said = python(
+        NOWHERE,
+        PYTHONPATH=str(tmp_path),
+        NUMBA_CACHE_DIR=str(file),
+        HOME=str(file),
+        TMPDIR=str(tmp_path),
+        PYTHONDONTWRITEBYTECODE="1",
+    ).splitlines()
+    assert said[0].startswith("compiling kernels for this machine") and "not kept" in said[0]
+    assert said[1].startswith("warning: no folder for compiled kernels can be written")
+    assert said[2:] == ["[1.  2.5] [3.]"]
+
+
+# What is said while kernels are compiled
+
+
+def compilation(module="genshapelets.search.l2"):
+    return SimpleNamespace(data={"dispatcher": SimpleNamespace(__module__=module)})
+
+
+@pytest.fixture
+def compilations(monkeypatch):
+    """None yet, in a process that nobody looks at."""
+    monkeypatch.delattr(sys, "ps1", raising=False)
+    monkeypatch.setattr(caching, "_tell", [])
+    return caching._Compilations()
+
+
+def test_the_first_compilation_is_told_once(compilations, caplog, capsys):
+    caplog.set_level("INFO", "genshapelets")
+    outer, inner = [], []
+    compilations.on_start(compilation("somebody.elses"))
+    with caching.telling(outer.append), caching.telling(inner.append), caching.telling(None):
+        compilations.on_start(compilation())
+        compilations.on_start(compilation())
+    assert compilations.count == 2 and inner == [] and len(outer) == len(caplog.messages) == 1
+    assert "which may take a minute" in outer[0] and caching.cache_folder() in outer[0]
+    assert capsys.readouterr().err == "" and caching._tell == []
+
+
+def test_somebody_at_a_prompt_is_told_of_compilation(compilations, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
+    compilations.on_start(compilation())
+    assert capsys.readouterr().err.startswith("compiling kernels for this machine")
+
+
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_a_verbose_fit_tells_of_compilation(verbose, capsys, monkeypatch, compilations):
+    def fit(*_, **__):
+        compilations.on_start(compilation())
+        raise KeyError("enough")
+
+    monkeypatch.setattr("genshapelets.estimators.base.Fitter.fit", fit)
+    X = np.random.default_rng(0).normal(size=(6, 1, 9))
+    with pytest.raises(KeyError, match="enough"):
+        ShapeletClassifier(verbose=verbose, random_state=0).fit(X, [0, 1] * 3)
+    assert ("compiling kernels" in capsys.readouterr().err) == bool(verbose)
+
+
+def test_warming_up_says_what_it_did(capsys, monkeypatch):
+    monkeypatch.setattr(warming, "_use_all", lambda: None)
+    assert warmup() == caching.cache_folder()
+    assert capsys.readouterr().err == (
+        f"no kernels had to be compiled; all are kept in {caching.cache_folder()}\n"
+    )
+    warmup(verbose=False)
+    assert capsys.readouterr().err == ""
+
+
+WARM = """
+import sys, warnings
+warnings.simplefilter("ignore")
+from genshapelets import warmup
+warmup(verbose=False)
+ours = [module for name, module in sys.modules.items() if name.startswith("genshapelets")]
+kernels = {each for module in ours for each in vars(module).values() if hasattr(each, "py_func")}
+whole = [each for each in kernels if not each.targetoptions.get("forceinline")]
+print(len(whole), *(each.__name__ for each in whole if not each.signatures))
+"""
+
+
+@pytest.mark.slow
+def test_warming_up_compiles_every_kernel():
+    n_kernels, *missed = python(WARM, timeout=900).split()
+    assert int(n_kernels) > 15 and not missed
 
 
 FORWARD_AND_BACKWARD = """

@@ -1,74 +1,25 @@
 """Interpretable shapelets for irregular time series."""
 
-from .cepstrum import MelFrequencyCepstrum
-from .discrepancies import (
-    ClassicalDiscrepancy,
-    Discrepancy,
-    DTWDiscrepancy,
-    L2Discrepancy,
-    LogSignatureDiscrepancy,
-    MFCDiscrepancy,
-    MixedDiscrepancy,
-    safe_sqrt,
-)
-from .estimators import ShapeletClassifier, ShapeletRegressor, ShapeletTransformer, load
-from .explain import explain_model, explain_series, interpretability
-from .interpolation import (
-    Constant,
-    Cubic,
-    GaussianProcess,
-    Interpolation,
-    KernelSmoothing,
-    Linear,
-)
-from .minimum import Minimum, Softmin, SoftMinimum
-from .objective import interpretable_regularisation
-from .paths import Paths, interpolate
-from .preprocessing import Preprocessing
-from .series import RaggedSeries
-from .shapelets import BasisShapelets, NetworkShapelets, ShapeletFamily, Shapelets
-from .sound import to_sound, write_wav
-from .transform import GeneralisedShapeletTransform, Matches
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "BasisShapelets",
-    "ClassicalDiscrepancy",
-    "Constant",
-    "Cubic",
-    "DTWDiscrepancy",
-    "Discrepancy",
-    "GaussianProcess",
-    "GeneralisedShapeletTransform",
-    "Interpolation",
-    "KernelSmoothing",
-    "L2Discrepancy",
-    "Linear",
-    "LogSignatureDiscrepancy",
-    "MFCDiscrepancy",
-    "Matches",
-    "MelFrequencyCepstrum",
-    "Minimum",
-    "MixedDiscrepancy",
-    "NetworkShapelets",
-    "Paths",
-    "Preprocessing",
-    "RaggedSeries",
-    "ShapeletClassifier",
-    "ShapeletFamily",
-    "ShapeletRegressor",
-    "ShapeletTransformer",
-    "Shapelets",
-    "SoftMinimum",
-    "Softmin",
-    "explain_model",
-    "explain_series",
-    "interpolate",
-    "interpretability",
-    "interpretable_regularisation",
-    "load",
-    "safe_sqrt",
-    "to_sound",
-    "write_wav",
-]
+if TYPE_CHECKING:
+    from .public import *  # noqa: F403
+else:
+    # Torch, numba and scikit-learn take seconds to load: not before a name needs them.
+
+    def __getattr__(name):
+        from importlib import import_module
+
+        private = name.startswith("_") and name != "__all__"
+        if not private:
+            public = import_module(".public", __name__)
+            if hasattr(public, name):
+                return getattr(public, name)
+            if name in globals():  # a module that was loaded on the way
+                return globals()[name]
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__():
+        return sorted({*globals(), *__getattr__("__all__")})

@@ -7,9 +7,7 @@ know, unless `threads` says otherwise.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -26,42 +24,27 @@ import torch
 from numba import config, njit
 from torch import Tensor
 
+from .caching import cache_folder
+
 CHUNKS_PER_THREAD = 6  # enough that threads end at about the same time
 # Sums may be reordered and vectorised; NaN and infinity keep their meaning.
 FAST_MATH = {"contract", "reassoc", "nsz", "arcp"}
 
 
-@cache
-def _cache_folder() -> str:
-    """Folder for compiled code, "" if none can be written.
-
-    It is named by a digest of the kernels' sources: numba itself recompiles a kernel whose own file has
-    changed, but not one that calls a kernel of another file.
-    """
-    here = Path(__file__).parent
-    digest = hashlib.sha256()
-    for file in sorted(here.rglob("*.py")):
-        source = file.read_bytes()
-        if b"kernel" in source:
-            digest.update(source)
-    name = f"kernels-{digest.hexdigest()[:16]}"
-    for parent in (here / "__pycache__", Path("~/.cache/genshapelets")):
-        with suppress(OSError, RuntimeError):  # not writable; no home
-            folder = parent.expanduser() / name
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                return str(folder)
-    return ""
-
-
 def kernel(function: Callable, **options: Any) -> Any:
     """Compile a function when it is first called, and keep the result on disk if possible."""
-    folder, before = config.CACHE_DIR or _cache_folder(), config.CACHE_DIR
+    folder, before = cache_folder(), config.CACHE_DIR
     config.CACHE_DIR = folder
+    settings = {"nogil": True, "cache": bool(folder), "fastmath": FAST_MATH} | options
     try:
-        return njit(nogil=True, cache=bool(folder), fastmath=FAST_MATH, **options)(function)
+        compiled = njit(**settings)(function)
     finally:
         config.CACHE_DIR = before
+    if folder and Path(function.__code__.co_filename).is_relative_to(Path(__file__).parent):
+        # The folder's name tells of changes. Times of files change when they are copied to an image.
+        with suppress(AttributeError):
+            compiled._cache._cache_file._source_stamp = Path(folder).name
+    return compiled
 
 
 def inner_kernel(function: Callable) -> Any:

@@ -29,9 +29,6 @@ from .sizes import Stage, sizes_between
 from .training import OneCycle, Plan, Plateau
 from .transform import GeneralisedShapeletTransform
 
-# Windows of random series, centres of k-means, or windows that separate the targets best.
-INITIAL = ("windows", "kmeans", "search")
-
 
 @dataclass(frozen=True)
 class Procedure:
@@ -52,7 +49,8 @@ class Procedure:
     shared_metric : bool
         One metric for all shapelets, or one for each.
     initial : str
-        How shapelets start: see `INITIAL`.
+        How shapelets start: "windows" of random series, centres of "kmeans", or those that separate the
+        targets best ("search").
     length_is_bound : bool
         Whether one initial length of a user is the paper's hyperparameter: that plus 0.1 becomes the
         longest allowed length, and lengths start from half of it up.

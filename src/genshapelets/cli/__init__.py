@@ -43,7 +43,12 @@ def _run(argv: list[str] | None) -> int:
     with warnings.catch_warnings(), noted_interrupts() as interrupts:
         warnings.showwarning = lambda message, *_, **__: say(f"warning: {message}")
         try:
-            args.run(args)
+            from ..caching import telling
+            from . import commands
+
+            quiet = getattr(args, "quiet", not (sys.stderr and sys.stderr.isatty()))
+            with telling(None if quiet else say):
+                getattr(commands, args.run)(args)
         except KeyboardInterrupt:
             say("interrupted; no file was written.")
             return INTERRUPTED

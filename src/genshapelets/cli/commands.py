@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import argparse
 import csv
-import math
 import os
+import shutil
+import sys
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import accuracy_score, r2_score, recall_score, root_mean_squared_error
 
-from .. import MelFrequencyCepstrum, ShapeletClassifier, ShapeletRegressor, load
+from .. import MelFrequencyCepstrum, ShapeletClassifier, ShapeletRegressor, load, warmup
 from ..datasets import read
 from ..datasets.parsing import existing_file
 from ..datasets.tables import TEXT_SUFFIXES, read_columns
@@ -41,19 +42,22 @@ def fit(args: argparse.Namespace) -> None:
     in_table = args.label or args.labels
     if in_table and not args.regress and numbers and (labels % 1 != 0).any():
         column = f"column {args.label!r}" if args.label else "the second column"
-        raise UsageError(
-            f"{column} of {args.labels or args.data} holds numbers, not classes. Add --regress."
-        )
+        file = args.labels or _named(args.data)
+        raise UsageError(f"{column} of {file} holds numbers, not classes. Add --regress.")
     estimator: Any = ShapeletClassifier
     if args.regress or (numbers and not in_table):
         estimator = ShapeletRegressor
-        if chosen.pop("class_weight", None):
-            raise UsageError("--class-weight is for classes; the targets here are numbers.")
+        for name in ("class_weight", "own_class"):
+            if chosen.pop(name, None) is not None:
+                option = name.replace("_", "-")
+                raise UsageError(f"--{option} is for classes; the targets here are numbers.")
+    if isinstance(chosen.get("class_weight"), dict):
+        chosen["class_weight"] = _by_class(chosen["class_weight"], labels)
     model = estimator(**chosen, verbose=int(not args.quiet))
     with _about(args.data):
         model.fit(series, labels)
     model.set_params(n_jobs=None, verbose=0)  # these were for this run
-    model.save(os.path.realpath(args.out))
+    model.save(os.path.realpath(args.out), sources=args.sources)
     if not args.quiet:
         say(f"wrote {args.out}, a {estimator.__name__} after {model.n_iter_} epochs.")
 
@@ -91,34 +95,11 @@ def evaluate(args: argparse.Namespace) -> None:
     model = _load(args, predicts=True)
     series, labels = _read(args, model, labelled=True)
     with _about(args.data):
-        predicted = model.predict(series)
-        if not hasattr(model, "classes_"):
-            labels = labels.astype(float)
-            r2 = r2_score(labels, predicted) if len(series) > 1 else math.nan
-            rmse = root_mean_squared_error(labels, predicted)
-            report({"series": len(series), "r2": r2, "rmse": rmse}, args.json)
-            return
-    labels, predicted, known = (x.astype(str) for x in (labels, predicted, model.classes_))
-    found, counts = np.unique(labels, return_counts=True)
-    unknown = np.setdiff1d(found, known).tolist()
-    if len(unknown) == len(found):
-        raise ValueError(
-            f"the labels of {args.data} ({', '.join(unknown[:5])}) are not the classes of "
-            f"{args.model} ({', '.join(known[:5])})."
-        )
-    if unknown:
-        say(f"warning: the model does not know the labels {', '.join(unknown)}.")
-    recall = recall_score(labels, predicted, labels=found, average=None, zero_division=0)
-    figures = {
-        "series": len(series),
-        "accuracy": accuracy_score(labels, predicted),
-        "balanced_accuracy": recall.mean(),
-        "classes": {
-            name: {"series": count, "recall": share}
-            for name, count, share in zip(found.tolist(), counts.tolist(), recall.tolist())
-        },
-    }
-    report(figures, args.json)
+        scores = model.evaluate(series, _as_learnt(labels, model))
+    if args.json:
+        report(scores.to_dict(), as_json=True)
+    else:
+        sys.stdout.write(f"{scores}\n")
 
 
 def make_report(args: argparse.Namespace) -> None:
@@ -126,13 +107,20 @@ def make_report(args: argparse.Namespace) -> None:
     _check_new(args, args.model, args.data, args.labels)
     model = _load(args, predicts=True)
     series, labels = _read(args, model, labelled=args.label is not None)
-    if labels is not None and hasattr(model, "classes_"):
-        as_learnt = {str(name): name for name in model.classes_.tolist()}
-        labels = np.array([as_learnt.get(str(name), name) for name in labels.tolist()], object)
+    chosen = ("title", "max_series", "time_unit", "channel_units")
     with _about(args.data):
-        out = os.path.realpath(args.out)
-        model.report(out, series, labels, title=args.title, max_series=args.max_series)
+        model.report(
+            os.path.realpath(args.out),
+            series,
+            None if labels is None else _as_learnt(labels, model),
+            **{name: getattr(args, name) for name in chosen},
+        )
     say(f"wrote {args.out}: open it in a browser.")
+
+
+def warm_up(args: argparse.Namespace) -> None:  # noqa: ARG001
+    """Compile all kernels."""
+    warmup()
 
 
 def info(args: argparse.Namespace) -> None:
@@ -169,7 +157,59 @@ def _load(args: argparse.Namespace, predicts: bool = False) -> Any:
 
 
 def _read(args: argparse.Namespace, model: Any = None, labelled: bool = False) -> tuple[Any, Any]:
-    """Read series, and labels if they are needed; without, a table may lack them."""
+    """Read series, and labels if they are needed; without, a table may lack them.
+
+    Standard input, and a file that does not end in its format, are read from a copy that does.
+    """
+    if args.data != "-" and args.format is None:
+        return _read_file(args, model, labelled)
+    if os.path.isdir(args.data):
+        raise UsageError(f"--format is for files; {args.data} is a folder.")
+    is_table = any(getattr(args, name) is not None for name in COLUMNS)
+    ending = args.format or ("csv" if is_table else "ts")
+    with tempfile.TemporaryDirectory() as folder:
+        copy = os.path.join(folder, f"data.{ending}")
+        with open(copy, "wb") as file, _opened(args.data) as source:
+            shutil.copyfileobj(source, file)
+        try:
+            return _read_file(argparse.Namespace(**vars(args) | {"data": copy}), model, labelled)
+        except (UsageError, ValueError) as error:
+            kind = UsageError if isinstance(error, UsageError) else ValueError
+            raise kind(str(error).replace(copy, _named(args.data))) from error
+
+
+def _opened(path: str) -> Any:
+    if path != "-":
+        return open(path, "rb")
+    if sys.stdin is None:
+        raise OSError("standard input is closed.")
+    return nullcontext(sys.stdin.buffer)
+
+
+def _named(path: str) -> str:
+    return "standard input" if path == "-" else path
+
+
+def _as_learnt(labels: Any, model: Any) -> Any:
+    """Labels as those of the model that read the same: files may have text where it has numbers."""
+    as_learnt = {str(name): name for name in getattr(model, "classes_", np.empty(0)).tolist()}
+    if not as_learnt:
+        return labels
+    return np.array([as_learnt.get(str(name), name) for name in labels.tolist()], object)
+
+
+def _by_class(weights: dict[str, float], labels: Any) -> dict[Any, float]:
+    """Weights by the classes that labels name."""
+    classes = {str(name): name for name in np.unique(labels).tolist()}
+    for name in weights:
+        if name not in classes:
+            raise UsageError(
+                f"--class-weight names {name!r}; the classes are {', '.join(classes)}."
+            )
+    return {classes[name]: weight for name, weight in weights.items()}
+
+
+def _read_file(args: argparse.Namespace, model: Any, labelled: bool) -> tuple[Any, Any]:
     columns = {name: getattr(args, name) for name in COLUMNS if getattr(args, name) is not None}
     of_folders = {name: getattr(args, name) for name in OF_FOLDERS if getattr(args, name)}
     is_folder = os.path.isdir(args.data)
@@ -276,4 +316,4 @@ def _about(path: str) -> Iterator[None]:
     except (ValueError, TypeError) as error:
         if os.path.basename(os.path.normpath(path)) in str(error):
             raise
-        raise ValueError(f"{path}: {error}") from error
+        raise ValueError(f"{_named(path)}: {error}") from error

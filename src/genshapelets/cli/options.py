@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import argparse
 import csv
-from collections.abc import Callable, Iterable
 from typing import Any
 
 from .. import __version__
-from ..estimators.parameters import OPTIONS
-from ..interpolation import INTERPOLATIONS
-from ..kinds import DISCREPANCIES
-from ..minimum import MINIMA
-from ..procedures import INITIAL
-from ..shapelets import FAMILIES
-from .commands import evaluate, fit, info, make_report, predict, transform
+from ..names import CHOICES
 
 EPILOGS = {
     "": """examples:
@@ -24,6 +17,7 @@ EPILOGS = {
   genshapelets report model.gs test.ts --out report.html
   genshapelets COMMAND --help
 
+DATA may be -, standard input: see --format.
 exit status: 0 done, 1 bad data or files, 2 wrong usage, 130 interrupted by Ctrl-C""",
     "fit": """Ctrl-C ends the training: the best model so far is written, and the exit status is 130.
 A fit with --checkpoint that was killed goes on when the same command is run
@@ -39,13 +33,17 @@ examples:
   genshapelets fit events.csv --out model.gs --series patient --time hour --label died \
 --variable test --value result
   genshapelets fit words --out model.gs
-  genshapelets fit clips --out model.gs --labels clips.csv --resample""",
+  genshapelets fit clips --out model.gs --labels clips.csv --resample
+
+What is compiled the first time, which takes a minute, is kept: see genshapelets warmup.""",
     "predict": """Writes CSV: series, prediction and, with --proba, the probability of each class.
 Labels in DATA are ignored. Channels with names are found by name.
 
 examples:
   genshapelets predict model.gs new.ts --proba --out predictions.csv
   genshapelets predict model.gs stays.csv --series patient --time hour | head
+  genshapelets predict model.gs - --series patient --time hour < stays.csv
+  genshapelets predict model.gs - --format ts < new.ts
   genshapelets predict model.gs new_words --out predictions.csv""",
     "transform": """Writes CSV: series, and discrepancy from each shapelet.
 Labels in DATA are ignored. Channels with names are found by name.
@@ -54,7 +52,12 @@ examples:
   genshapelets transform model.gs new.ts --out features.csv
   genshapelets transform model.gs events.csv --series patient --time hour --variable test \
 --value result""",
-    "evaluate": """examples:
+    "evaluate": """For classes: accuracy, areas under the ROC and precision-recall curves (for more than
+two classes the mean, each against the rest), log loss, expected calibration
+error, recall of each class, confusion matrix. For numbers: R2, root of the mean
+squared error, mean absolute error.
+
+examples:
   genshapelets evaluate model.gs test.ts
   genshapelets evaluate model.gs test.ts --json
   genshapelets evaluate model.gs stays.csv --series patient --time hour --label died
@@ -67,12 +70,22 @@ examples:
   genshapelets report model.gs test.ts --out report.html
   genshapelets report model.gs test.ts --out report.html --title "Ward 7" --max-series 200 --force
   genshapelets report model.gs stays.csv --out report.html --series patient --time hour --label died""",
+    "warmup": """Compiles all that fits and predictions may need, which otherwise happens when it is
+first needed, and keeps it on disk: a minute or two the first time, seconds the
+next. For an image or a cluster: run it where the package is installed.
+Compiled code is kept beside the package or, if that cannot be written, in
+~/.cache/genshapelets or in a temporary folder; NUMBA_CACHE_DIR names another.
+
+examples:
+  genshapelets warmup
+  NUMBA_CACHE_DIR=kernels genshapelets warmup""",
     "info": """examples:
   genshapelets info model.gs
   genshapelets info model.gs --json""",
 }
 
 
+FORMATS = ("ts", "csv", "tsv", "parquet")
 SHORT = "refuse series too short for the model (default), or hold their last value"
 
 
@@ -96,27 +109,27 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"genshapelets {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
-    def command(name: str, run: Callable[[argparse.Namespace], None], what: str) -> Any:
+    def command(name: str, run: str, what: str) -> Any:
         one = commands.add_parser(name, help=what, description=what, epilog=EPILOGS[name], **looks)
-        one.set_defaults(run=run)
-        if name != "fit":
+        one.set_defaults(run=run)  # by name: what it needs is loaded when it runs
+        if name not in ("fit", "warmup"):
             one.add_argument("model", metavar="MODEL", help="file written by fit")
-        if name != "info":
+        if name not in ("info", "warmup"):
             _add_data(one)
-            if name != "fit":
-                one.add_argument("--short-series", choices=OPTIONS["short_series"], help=SHORT)
+            one.add_argument("--short-series", choices=CHOICES["short_series"], help=SHORT)
         if name in ("predict", "transform"):
             one.add_argument("--out", metavar="FILE", help="write here, not to standard output")
         if name in ("evaluate", "info"):
             one.add_argument("--json", action="store_true", help="write JSON")
         return one
 
-    fitting = command("fit", fit, "Learn a model from series and their labels.")
-    predicting = command("predict", predict, "Predict the label of each series.")
-    command("transform", transform, "Give the discrepancy of each series from each shapelet.")
-    command("evaluate", evaluate, "Compare predictions with labels.")
-    reporting = command("report", make_report, "Write a page about a model and its predictions.")
-    command("info", info, "Say what a model is.")
+    fitting = command("fit", "fit", "Learn a model from series and their labels.")
+    predicting = command("predict", "predict", "Predict the label of each series.")
+    command("transform", "transform", "Give the discrepancy of each series from each shapelet.")
+    command("evaluate", "evaluate", "Compare predictions with labels.")
+    reporting = command("report", "make_report", "Write a page about a model and its predictions.")
+    command("info", "info", "Say what a model is.")
+    command("warmup", "warm_up", "Compile beforehand what fits and predictions need.")
     predicting.add_argument(
         "--proba", action="store_true", help="give probabilities of the classes"
     )
@@ -127,6 +140,10 @@ def make_parser() -> argparse.ArgumentParser:
         "--max-series", metavar="N", type=_count, default=1000,
         help="explain no more series than this, chosen at random; default: 1000",
     )  # fmt: skip
+    reporting.add_argument("--time-unit", metavar="TEXT", help="of times that are numbers, as h")
+    reporting.add_argument(
+        "--channel-units", metavar="NAME=UNIT,...", type=_pairs, help="of values, as HR=bpm"
+    )
     for one in (fitting, reporting):
         one.add_argument("--force", action="store_true", help="replace the file if it exists")
     return parser
@@ -135,7 +152,13 @@ def make_parser() -> argparse.ArgumentParser:
 def _add_data(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "data", metavar="DATA",
-        help="a .ts, .csv[.gz], .tsv[.gz] or .parquet file, or a folder of sound files",
+        help="a .ts, .csv[.gz], .tsv[.gz] or .parquet file, a folder of sound files, or - for "
+        "standard input",
+    )  # fmt: skip
+    parser.add_argument(
+        "--format", choices=FORMATS,
+        help="of standard input, or of a file whose ending does not say; default: csv if columns "
+        "are named, else ts",
     )  # fmt: skip
     table = parser.add_argument_group("columns of a table (CSV, TSV or Parquet)")
     table.add_argument("--series", metavar="COL", help="which series a row belongs to")
@@ -171,20 +194,22 @@ def _add_training(fit: argparse.ArgumentParser) -> None:
         "search": "where shapelets are laid: on a grid, refined from there, or at the very best "
         "place; default: grid for regularly sampled series, else refined",
     }.items():
-        fit.add_argument(f"--{name}", choices=OPTIONS[name], help=what)
+        fit.add_argument(f"--{name}", choices=CHOICES[name], help=what)
     fit.add_argument(
         "--discrepancy", metavar="NAME[=SHARE],...", type=_shares,
-        help=f"one or several of {', '.join(DISCREPANCIES)}; default: l2",
+        help=f"one or several of {', '.join(CHOICES['discrepancy'])}; default: l2",
     )  # fmt: skip
-    choices: dict[str, tuple[str, Iterable[str], str]] = {
-        "family": ("shapelets", FAMILIES, "how shapelets are drawn; default: knots"),
-        "interpolation": ("interpolation", INTERPOLATIONS, "how gaps are filled; default: linear"),
-        "minimum": ("minimum", MINIMA, "how the best places become one number; default: min"),
-        "initial": ("initial", INITIAL, "how shapelets start; default: windows"),
-        "learn": ("learn", ("all", "head"), "head: keep shapelets as they start; default: all"),
-    }
-    for option, (name, names, what) in choices.items():
-        fit.add_argument(f"--{option}", dest=name, choices=tuple(names), help=what)
+    fit.add_argument(
+        "--family", dest="shapelets", choices=CHOICES["shapelets"],
+        help="how shapelets are drawn; default: knots",
+    )  # fmt: skip
+    for name, what in {
+        "interpolation": "how gaps are filled; default: linear",
+        "minimum": "how the best places become one number; default: min",
+        "initial": "how shapelets start; default: windows",
+        "learn": "head: keep shapelets as they start; default: all",
+    }.items():
+        fit.add_argument(f"--{name}", choices=CHOICES[name], help=what)
     fit.add_argument(
         "--shapelets", dest="n_shapelets", metavar="N", type=_count_or_auto, default="auto",
         help="number of shapelets in the end; default: auto, chosen on a part of the data",
@@ -200,13 +225,44 @@ def _add_training(fit: argparse.ArgumentParser) -> None:
         "--length", dest="initial_length", metavar="F[,F]", type=_fractions,
         help="where lengths start, as fractions of the longest series",
     )  # fmt: skip
-    fit.add_argument("--gamma", metavar="G", type=float, help="strength of regularisation")
     fit.add_argument(
-        "--preprocessing", choices=["mfc", "none"],
+        "--knots",
+        dest="n_knots",
+        metavar="N",
+        type=_count,
+        help="points a shapelet is drawn through",
+    )
+    fit.add_argument("--gamma", metavar="G", type=float, help="strength of regularisation")
+    for name, what in {
+        "level-free": "share of the shapelets that ignore the level of a window, by l2",
+        "scale-free": "share of those that ignore its scale as well",
+        "learning-rate": "of training",
+    }.items():
+        fit.add_argument(f"--{name}", metavar="F", type=float, help=what)
+    fit.add_argument("--batch-size", metavar="N", type=_count, help="series in a step of training")
+    for name, what in {
+        "shared-metric": "one metric for all shapelets, or one for each",
+        "own-class": "likeness to a shapelet speaks only for the class it resembles, or for any",
+    }.items():
+        fit.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, help=what)
+    fit.add_argument("--device", help="where torch computes; default: cpu")
+    fit.add_argument(
+        "--preprocessing", choices=[*CHOICES["preprocessing"], "none"],
         help="turn sound into mel-frequency cepstra (default for a folder), or take series as given",
     )  # fmt: skip
-    fit.add_argument("--class-weight", choices=["balanced"], help="give rare classes more weight")
+    fit.add_argument(
+        "--class-weight", metavar="CLASS=W,...", type=_weights,
+        help="weights of classes, or balanced: rare classes get more",
+    )  # fmt: skip
     fit.add_argument("--checkpoint", metavar="FILE", help="keep the state of training here")
+    fit.add_argument(
+        "--checkpoint-interval", metavar="SECONDS", type=float,
+        help="time between two writings of it; default: 10",
+    )  # fmt: skip
+    fit.add_argument(
+        "--sources", action="store_true",
+        help="keep in MODEL the pieces of training series that shapelets stand for",
+    )  # fmt: skip
     fit.add_argument(
         "--seed", dest="random_state", metavar="N", type=int, default=0, help="default: 0"
     )
@@ -231,10 +287,10 @@ def _shares(text: str) -> str | dict[str, float]:
     except ValueError:
         raise argparse.ArgumentTypeError(f"shares must be numbers; got {text!r}") from None
     for name, share in shares.items():
-        if name not in DISCREPANCIES or not share > 0:
+        if name not in CHOICES["discrepancy"] or not share > 0:
             raise argparse.ArgumentTypeError(
-                f"must be one or several of {', '.join(DISCREPANCIES)}, as in l2=0.5,dtw=0.5; got "
-                f"{text!r}"
+                f"must be one or several of {', '.join(CHOICES['discrepancy'])}, as in l2=0.5,dtw=0.5; "
+                f"got {text!r}"
             )
     return next(iter(shares)) if len(shares) == 1 else shares
 
@@ -245,6 +301,22 @@ def _fractions(text: str) -> float | tuple[float, ...]:
     except ValueError:
         raise argparse.ArgumentTypeError(f"must be one or two numbers; got {text!r}") from None
     return ends if len(ends) > 1 else ends[0]
+
+
+def _pairs(text: str) -> dict[str, str]:
+    pairs = [part.rpartition("=") for part in _names(text)]
+    if not all(name and value for name, _, value in pairs):
+        raise argparse.ArgumentTypeError(f"must be NAME=... with commas between; got {text!r}")
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _weights(text: str) -> str | dict[str, float]:
+    if text == "balanced":
+        return text
+    try:
+        return {name: float(weight) for name, weight in _pairs(text).items()}
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"weights must be numbers; got {text!r}") from None
 
 
 def _names(text: str) -> list[str]:

@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-import numpy as np
-
 BAD_INPUT, WRONG_USAGE, INTERRUPTED, BROKEN_PIPE = 1, 2, 128 + 2, 128 + 13  # as in a shell
 
 
@@ -96,7 +94,7 @@ def _plain(value: Any) -> Any:
         return {str(name): _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    value = value.item() if isinstance(value, np.generic) else value
+    value = value.item() if hasattr(value, "dtype") else value  # a number of NumPy's
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ..kernels import kernel
 
 _POWERS = np.array([float(f"1e{power}") for power in range(23)])  # exact, which pow may not be
 
@@ -63,7 +65,7 @@ def parse_numbers(text: str, count: int) -> NDArray[np.float64] | None:
     return numbers
 
 
-@njit(nogil=True, cache=True, fastmath=False)
+@partial(kernel, fastmath=False)
 def _parse_simple(text, numbers, spans):  # pragma: no cover
     """Parse what is simple; return which numbers are odd (`spans` has where) and where the last ends.
 

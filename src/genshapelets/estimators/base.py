@@ -20,6 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor, nn
 
+from ..caching import telling, to_stderr
 from ..discrepancies import Discrepancy
 from ..interpolation import Interpolation
 from ..kernels import threads, threads_allowed
@@ -244,7 +245,8 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if checkpoint is not None:
             seed = checkpoint.settle_seed(seed)
-        with self._threads(), torch.random.fork_rng(devices=[]):
+        tell = to_stderr if self.verbose else None
+        with self._threads(), telling(tell), torch.random.fork_rng(devices=[]):
             # For a head that draws its first weights only when it sees features.
             torch.default_generator.manual_seed(seed)
             fitter = Fitter(

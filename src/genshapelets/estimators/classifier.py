@@ -19,7 +19,8 @@ from ..objective import class_probabilities, class_scores
 from ..preprocessing import Preprocessing
 from ..shapelets import ShapeletFamily
 from .base import ShapeletEstimator
-from .goals import class_goal, label_goal
+from .goals import check_one_target, class_goal, label_goal, one_per_series
+from .scores import ClassScores, score_classes
 
 
 class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
@@ -327,3 +328,33 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy of the predictions; y as for `fit`."""
         return super().score(*self._paired(X, y, sample_weight))
+
+    def evaluate(self, X: Any, y: Any) -> ClassScores:
+        """Say how good predictions are: `print` the answer, or take single figures from it.
+
+        Accuracy, areas under the ROC and precision-recall curves, log loss, expected calibration
+        error, recall of each class, and which class is taken for which.
+
+        Parameters
+        ----------
+        X : series
+            Anything that `fit` takes; best series that the model was not fitted to.
+        y : (series,) array
+            Their classes.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from genshapelets import ShapeletClassifier
+        >>> X = np.random.default_rng(0).normal(scale=0.1, size=(20, 1, 30))
+        >>> X[10:, 0, 12:18] += 1.0
+        >>> y = np.repeat(["flat", "bump"], 10)
+        >>> model = ShapeletClassifier(n_shapelets=4, max_epochs=30, random_state=0).fit(X, y)
+        >>> scores = model.evaluate(X, y)
+        >>> scores.auroc, scores.confusion["bump"]
+        (1.0, {'bump': 10, 'flat': 0})
+        """
+        series, y, _ = self._paired(X, y, None)
+        check_one_target(self, "evaluate")
+        labels = one_per_series(y, len(series))
+        return score_classes(self.classes_, labels, self.predict_proba(series))

@@ -314,6 +314,17 @@ def _check_count(n_targets: int, n_series: int) -> None:
         )
 
 
+def check_one_target(estimator: Any, what: str) -> None:
+    """Refuse a model of several targets, with what to do."""
+    names = estimator.target_names_
+    if names is not None:
+        raise ValueError(
+            f"{what} speaks of one target, and this model has {len(names)} ({', '.join(names[:9])}"
+            f"{', …' if len(names) > 9 else ''}). Ask it of one: model.for_target({names[0]!r}), with "
+            "that column of y."
+        )
+
+
 def check_present(y: NDArray[Any]) -> None:
     """Refuse targets of which one is NaN, None or the like."""
     if y.dtype.kind == "O":

@@ -14,18 +14,14 @@ from ..discrepancies import Discrepancy, L2Discrepancy
 from ..interpolation import INTERPOLATIONS, Constant, Interpolation, Linear, make_interpolation
 from ..kinds import DISCREPANCIES, kinds_of
 from ..minimum import MINIMA, Minimum
+from ..names import CHOICES
 from ..preprocessing import Preprocessing
-from ..procedures import INITIAL, PREPROCESSING, PROCEDURES
-from ..search import SEARCHES
+from ..procedures import PREPROCESSING, PROCEDURES
 from ..shapelets import FAMILIES
 
 OPTIONS = {
-    "initial": (None, *INITIAL),
-    "learn": ("all", "head"),
-    "metric": ("none", "diagonal", "full"),
-    "search": SEARCHES,
-    "procedure": tuple(PROCEDURES),
-    "short_series": ("error", "hold"),
+    "initial": (None, *CHOICES["initial"]),
+    **{name: CHOICES[name] for name in ("learn", "metric", "search", "procedure", "short_series")},
     "shared_metric": (None, True, False),
     "counts": (True, False),
 }

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from .base import ShapeletEstimator
-from .goals import number_goal
+from .goals import check_one_target, number_goal, one_per_series
+from .scores import NumberScores, score_numbers
 
 
 class ShapeletRegressor(RegressorMixin, ShapeletEstimator):
@@ -65,6 +66,19 @@ class ShapeletRegressor(RegressorMixin, ShapeletEstimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Coefficient of determination, R², of the predictions; y as for `fit`."""
         return super().score(*self._paired(X, y, sample_weight))
+
+    def evaluate(self, X: Any, y: Any) -> NumberScores:
+        """Say how good predictions are: R², root of the mean squared error, mean absolute error.
+
+        Parameters
+        ----------
+        X : series
+        y : (series,) array of numbers
+        """
+        series, y, _ = self._paired(X, y, None)
+        check_one_target(self, "evaluate")
+        numbers = np.asarray(one_per_series(y, len(series)), np.float64)
+        return score_numbers(numbers, self.predict(series))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -38,17 +38,6 @@ def to_answers(estimator: ShapeletEstimator, values: Array, *, is_offset: bool =
     return np.concatenate([-values, values]) if len(values) == 1 else values
 
 
-def check_one_target(estimator: ShapeletEstimator, what: str) -> None:
-    """Refuse a model of several targets, with what to do."""
-    names = estimator.target_names_
-    if names is not None:
-        raise ValueError(
-            f"{what} speaks of one target, and this model has {len(names)} ({', '.join(names[:9])}"
-            f"{', …' if len(names) > 9 else ''}). Ask it of one: model.for_target({names[0]!r}), with "
-            "that column of y."
-        )
-
-
 def weights(estimator: ShapeletEstimator) -> tuple[Array, Array]:
     """Weights (answers, shapelets) and bias (answers,) of a linear head on plain logarithms."""
     weight, bias = (tensor.cpu().numpy() for tensor in estimator.model_.linear())

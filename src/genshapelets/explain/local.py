@@ -12,13 +12,13 @@ from torch import nn
 
 from ..estimators import ShapeletClassifier
 from ..estimators.base import ShapeletEstimator
+from ..estimators.goals import check_one_target
 from ..objective import class_scores
 from ..paths import Array, Index
 from .beside import CovariateParts, covariate_parts
 from .counter import WhatIf, turning_points
 from .frames import as_frame
 from .head import (
-    check_one_target,
     check_predicts,
     head_outputs,
     integrated_gradients,

@@ -15,6 +15,7 @@ from ..discrepancies import (
     MFCDiscrepancy,
     MixedDiscrepancy,
 )
+from ..names import CHOICES
 from ..offsets import Offsets
 from ..paths import Paths
 from .classical import search_classical
@@ -25,7 +26,7 @@ from .l2 import prepare_l2, search_l2
 from .logsignature import search_logsignature
 from .mfc import prepare_mfc, search_mfc
 
-SEARCHES = ("auto", "grid", "refined", "exact")
+SEARCHES = CHOICES["search"]
 BACKENDS = ("auto", "generic")
 
 Search = Callable[[Discrepancy, Paths, Tensor, Tensor, str, int], Offsets | None]

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from ...estimators import ShapeletClassifier
 from ...estimators.base import ShapeletEstimator
 from ...estimators.by_id import in_order
-from ...estimators.goals import number_goal
+from ...estimators.goals import check_one_target, number_goal
 from ...paths import Array, Index
 from ...saving import check_writable, replace_file
 from ...series import RaggedSeries
 from ..channels import MANY, channel_importance
-from ..head import check_one_target, check_predicts
+from ..head import check_predicts
 from ..hearing import cepstrum_of, has_seconds, listener_of, sound_of, waveform_of
 from ..local import Explanation, explain_series
 from ..measures import measure
