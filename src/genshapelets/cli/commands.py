@@ -28,7 +28,7 @@ OF_FOLDERS = ("labels", "sample_rate", "resample")
 
 def fit(args: argparse.Namespace) -> None:
     """Train a model and write it to a file."""
-    _check_new(args, args.data, args.checkpoint, args.labels)
+    _check_new(args, args.data, args.checkpoint, args.labels, args.static)
     check_saving(args.out)
     names = set(ShapeletClassifier().get_params()) - {"preprocessing"}
     chosen = {k: v for k, v in vars(args).items() if k in names and v is not None}
@@ -64,7 +64,7 @@ def fit(args: argparse.Namespace) -> None:
 
 def predict(args: argparse.Namespace) -> None:
     """Write predictions as CSV."""
-    _check_out(args.out, args.model, args.data)
+    _check_out(args.out, args.model, args.data, args.static)
     model = _load(args, predicts=True)
     if args.proba and not hasattr(model, "classes_"):
         raise UsageError(f"--proba is for classes; the model {args.model} predicts numbers.")
@@ -82,7 +82,7 @@ def predict(args: argparse.Namespace) -> None:
 
 def transform(args: argparse.Namespace) -> None:
     """Write discrepancies as CSV."""
-    _check_out(args.out, args.model, args.data)
+    _check_out(args.out, args.model, args.data, args.static)
     model = _load(args)
     series, _ = _read(args, model)
     with _about(args.data):
@@ -104,7 +104,7 @@ def evaluate(args: argparse.Namespace) -> None:
 
 def make_report(args: argparse.Namespace) -> None:
     """Write a page about a model and what it predicts."""
-    _check_new(args, args.model, args.data, args.labels)
+    _check_new(args, args.model, args.data, args.labels, args.static)
     model = _load(args, predicts=True)
     series, labels = _read(args, model, labelled=args.label is not None)
     chosen = ("title", "max_series", "time_unit", "channel_units")
@@ -242,6 +242,11 @@ def _read_file(args: argparse.Namespace, model: Any, labelled: bool) -> tuple[An
                 f"column {args.variable!r} of {args.data} never says "
                 f"{args.channels[unseen.argmax()]!r}, or always without a value."
             )
+    if args.static:
+        with _about(args.static):
+            known = read_columns(existing_file(args.static))
+            by = None if series.series_ids is None or os.path.isdir(args.data) else args.series
+            series = series.with_static(known, by=by)
     return series, labels
 
 

@@ -169,6 +169,11 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     )
     table.add_argument("--variable", metavar="COL", help="which channel, if a row is one value")
     table.add_argument("--value", metavar="COL", help="that value")
+    parser.add_argument(
+        "--static", metavar="TABLE",
+        help="CSV, TSV or Parquet with what is known of each series as a whole, such as age: rows by "
+        "its column --series or, if series have no names, in their order",
+    )  # fmt: skip
     sound = parser.add_argument_group("a folder of sound files (WAV, FLAC, OGG or Opus)")
     sound.add_argument(
         "--labels", metavar="TABLE",
@@ -242,6 +247,7 @@ def _add_training(fit: argparse.ArgumentParser) -> None:
     fit.add_argument("--batch-size", metavar="N", type=_count, help="series in a step of training")
     for name, what in {
         "shared-metric": "one metric for all shapelets, or one for each",
+        "counts": "how often each channel was measured counts, too",
         "own-class": "likeness to a shapelet speaks only for the class it resembles, or for any",
     }.items():
         fit.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, help=what)
