@@ -697,7 +697,7 @@ def test_bad_labels():
         (np.array([*["2020"] * 12, "NaT", *["2021"] * 11], "M8[Y]"), "series 12 is missing"),
         (hold(*["a", 1] * 12), "labels must be of one type; got int and str"),
         (CODES + 0.5 * np.arange(24) / 24, "continuous"),
-        (np.stack([CODES, CODES], axis=1), "1d array"),
+        (np.stack([CODES, CODES + 1], axis=1), "y of several columns must hold labels"),
     ]
     assert_refused(UNIVARIATE, None, refusals)
     with pytest.raises(ValueError, match="y is None"):
