@@ -257,9 +257,9 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         X : series
             A `RaggedSeries` (make one from long tables with `RaggedSeries.from_long`), anything that
             `RaggedSeries.from_arrays` takes, or a 2-D array or dataframe with a univariate series in
-            each row. NaN = not observed. For `GridSearchCV` and the like make a `RaggedSeries` first
-            of a frame with an index of two levels, or of a dict: of those scikit-learn selects rows or
-            keys, of a `RaggedSeries` series.
+            each row. NaN = not observed. For `GridSearchCV` and the like make a `RaggedSeries` of a
+            dict, an xarray or a frame with an index of two levels first: scikit-learn selects rows of
+            these, but series of a `RaggedSeries`.
         y : (series,) array
             Labels of any type; at least two classes, of at least two series each. Or by id, if the
             series have `series_ids`: a pandas Series whose index holds the ids, or a dict.
