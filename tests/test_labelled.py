@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import scipy.sparse
 import xarray as xr
 
 from genshapelets import (
@@ -316,6 +317,11 @@ def test_refused_long_tables(read, make_frame):
     ):
         with pytest.raises(TypeError, match=f"univariate series in each row; {reason}.*from_long"):
             read(make_frame(frame))
+
+
+def test_sparse_matrices_are_no_dicts():
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        read_by_estimator(scipy.sparse.dok_matrix((3, 4)))
 
 
 def test_refused_objects():

@@ -31,7 +31,8 @@ class Labelled(NamedTuple):
 
 def is_labelled(data: Any) -> bool:
     """Tell whether `read_labelled` reads this: no plain arrays, no frames with a series in each row."""
-    if isinstance(data, Mapping) or has_levels(data) or _has_dims(data) or _is_nested(data):
+    is_dict = isinstance(data, Mapping) and not hasattr(data, "shape")  # which a sparse matrix has
+    if is_dict or has_levels(data) or _has_dims(data) or _is_nested(data):
         return True
     is_list = isinstance(data, list | tuple) or (
         getattr(data, "ndim", 0) == 1 and str(getattr(data, "dtype", "")) == "object"
