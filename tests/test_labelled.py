@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import scipy.sparse
 import xarray as xr
 
 from genshapelets import (
@@ -63,6 +64,10 @@ def test_list_of_frames(read, times):
 def test_rows_are_counted_if_nothing_says_when(read):
     counted = [np.arange(n) for n in LENGTHS]
     plain = [frame.reset_index(drop=True) for frame in frames()]
+    assert (
+        read(pd.concat([f.set_axis([0, 1], axis=1) for f in plain], keys=list("cab"))).channel_names
+        is None
+    )
     assert_same(read(plain), counted)
     assert_same(read([frame.set_axis([0, 1], axis=1) for frame in plain]), counted, None)
     assert_same(read([pl.DataFrame(frame) for frame in plain]), counted)
@@ -78,6 +83,7 @@ def test_times_in_a_column(read):
         ]
         assert_same(read(moved), times)
         assert_same(read([pl.DataFrame(frame) for frame in moved]), times)
+        assert_same(read([f.set_axis([f"row {i}" for i in range(len(f))]) for f in moved]), times)
     days = [datetime.date(2024, 1, 1 + d) for d in range(5)]
     one = pl.DataFrame({"day": days, "x": [1, None, 3, 4, 5]})
     assert_same(read([one]), [np.array(days, "M8[D]")], ("x",), None, [[[1, NAN, 3, 4, 5]]])
@@ -313,7 +319,14 @@ def test_refused_long_tables(read, make_frame):
             read(make_frame(frame))
 
 
+def test_sparse_matrices_are_no_dicts():
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        read_by_estimator(scipy.sparse.dok_matrix((3, 4)))
+
+
 def test_refused_objects():
+    with pytest.raises(ValueError, match="0 sample"):
+        read_by_estimator(pd.DataFrame({"x": pd.Series([], dtype=object)}))
     for entries in (["a", "b"], [datetime.date(2024, 1, 1)] * 2):
         frame = pd.DataFrame({"x": pd.Series(entries, dtype=object), "y": [1.0, 2.0]})
         with pytest.raises(TypeError, match="column 'x' does not hold values of a series"):

@@ -14,20 +14,9 @@ from .tables import TIME, as_floats, as_instants, has_levels, name_series, read_
 SERIES = {"id", "ids", "case", "cases", "instance", "instances", "sample", "samples", "series",
           "case_id", "instance_id", "sample_id", "series_id"}  # fmt: skip
 CHANNEL = {"channel", "channels", "feature", "features", "variable", "variables"}
-NO_NUMBERS = (
-    "str",
-    "large_str",
-    "cat",
-    "dict",
-    "enum",
-    "date",
-    "time",
-    "period",
-    "dur",
-    "list",
-    "array",
-    "struct",
-)  # how the names of such types begin
+TIME_COLUMN = TIME - {"t"}  # which may be a temperature
+NO_NUMBERS = ("str", "large_str", "cat", "dict", "enum", "date", "time", "period", "dur", "list",
+              "array", "struct")  # fmt: skip  # how the names of other types begin
 CURE = "RaggedSeries.from_long(frame, series=…, time=…, channels=[…])"
 
 
@@ -42,7 +31,8 @@ class Labelled(NamedTuple):
 
 def is_labelled(data: Any) -> bool:
     """Tell whether `read_labelled` reads this: no plain arrays, no frames with a series in each row."""
-    if isinstance(data, Mapping) or has_levels(data) or _has_dims(data) or _is_nested(data):
+    is_dict = isinstance(data, Mapping) and not hasattr(data, "shape")  # which a sparse matrix has
+    if is_dict or has_levels(data) or _has_dims(data) or _is_nested(data):
         return True
     is_list = isinstance(data, list | tuple) or (
         getattr(data, "ndim", 0) == 1 and str(getattr(data, "dtype", "")) == "object"
@@ -58,7 +48,8 @@ def read_labelled(data: Any) -> Labelled:
         table = read_long(data)
         ends = np.cumsum(table.lengths)[:-1]
         values = [part.T for part in np.split(table.values, ends)]
-        return Labelled(values, np.split(table.instants, ends), table.channels, table.series_ids)
+        names = _as_channels(table.channels)
+        return Labelled(values, np.split(table.instants, ends), names, table.series_ids)
     ids = None
     if isinstance(data, Mapping):
         ids, data = as_ids(data), list(data.values())
@@ -71,7 +62,7 @@ def read_labelled(data: Any) -> Labelled:
         ids, data = as_ids(data.index), _unnested(data)
     if not any(_has_labels(item) for item in data):
         return Labelled(list(data), None, None, ids)
-    read, names = [], None
+    read: list[Labelled] = []
     for n, item in enumerate(data):
         what = name_series(n, ids)
         if not _has_labels(item):
@@ -80,10 +71,8 @@ def read_labelled(data: Any) -> Labelled:
                 "Convert those that differ."
             )
         one = _read_one(item, what)
-        own = one.channel_names
-        if n == 0:
-            names = own
-        elif own != names:
+        own, names = one.channel_names, (read[0] if read else one).channel_names
+        if own != names:
             if own is None or names is None or set(own) != set(names):
                 raise ValueError(
                     f"all series must have the same channels; those of {what} are "
@@ -104,9 +93,9 @@ def refuse_long(frame: Any) -> None:
     strange = [
         name
         for place, (name, kind) in enumerate(zip(names, _types(frame), strict=True))
-        if str(name).lower() in SERIES | TIME - {"t"}
+        if str(name).lower() in SERIES | TIME_COLUMN
         or str(kind).lower().startswith(NO_NUMBERS)
-        or (str(kind) == "object" and isinstance(frame.iloc[0, place], str | datetime.date))
+        or (str(kind) == "object" and any(map(_is_no_number, frame.iloc[:1, place])))
     ]
     if strange:
         reason = f"column {strange[0]!r} does not hold values of a series"
@@ -119,6 +108,10 @@ def refuse_long(frame: Any) -> None:
         f"observation, make series by {CURE}. If it is a series, keep its values only: other columns "
         "belong into the index."
     )
+
+
+def _is_no_number(cell: Any) -> bool:
+    return isinstance(cell, str | datetime.date)
 
 
 def _rises_within_blocks(frame: Any, least: int = 8) -> bool:
@@ -153,17 +146,18 @@ def _read_one(item: Any, what: str) -> Labelled:
     """Read one series: (n_channels, n_times) values, its times, names of its channels."""
     if _has_dims(item):
         one = _read_dims(item.expand_dims("case"))
-        return one._replace(values=one.values[0], times=_counted(one.times, one.values.shape[2]))
+        times = np.arange(one.values.shape[2]) if one.times is None else one.times
+        return one._replace(values=one.values[0], times=times)
     if has_levels(item):
         raise ValueError(
             f"{what} has an index of several levels. Leave one, the times, by frame.droplevel(0), or "
             "give all series as one frame."
         )
     index: Any = getattr(item, "index", None)
-    times = as_instants(index, f"the index of {what}") if hasattr(index, "dtype") else None
+    index = index if hasattr(index, "dtype") else None  # of pandas
     if not hasattr(item, "columns"):  # a vector; its name may be that of the series
-        values = as_floats(_columns(item.to_frame("x"), ["x"])[0], f"values of {what}")
-        return Labelled(values[None], _counted(times, len(values)), None, None)
+        values = as_floats(_columns(item.to_frame(name="x"), ["x"])[0], f"values of {what}")
+        return Labelled(values[None], _times_of(index, len(values), what), None, None)
     names = _names(item)
     for name in names:
         if str(name).lower() in SERIES:
@@ -173,28 +167,36 @@ def _read_one(item: Any, what: str) -> Labelled:
             )
     columns = dict(zip(names, _columns(item, names), strict=True))
     when = [name for name in names if _is_time(name, columns[name])]
+    if len(when) > 1 or (when and index is not None and _is_time(index.name, index)):
+        others = [f"column {name!r}" for name in when[1:]] or ["its index"]
+        raise ValueError(
+            f"column {when[0]!r} and {others[0]} of {what} both look like times. Leave one out."
+        )
     if when:
-        if len(when) > 1 or (times is not None and _is_time(index.name, times)):
-            others = [f"column {name!r}" for name in when[1:]] or ["its index"]
-            raise ValueError(
-                f"column {when[0]!r} and {others[0]} of {what} both look like times. Leave one out."
-            )
         times = as_instants(columns.pop(when[0]), f"column {when[0]!r} of {what}")
+    else:
+        times = _times_of(index, len(item), what)
     floats = [as_floats(x, f"column {name!r} of {what}") for name, x in columns.items()]
     values = np.stack(floats) if floats else np.empty((0, len(item)))
-    return Labelled(values, _counted(times, values.shape[1]), _as_channels(columns), None)
+    return Labelled(values, times, _as_channels(columns), None)
 
 
-def _is_time(name: Any, column: NDArray[Any]) -> bool:
+def _is_time(name: Any, column: Any) -> bool:
     """Tell whether a column is the times: by its type, or by a name that no measurement has."""
-    return column.dtype.kind == "M" or str(name).lower() in TIME - {"t"}
+    return column.dtype.kind == "M" or str(name).lower() in TIME_COLUMN
+
+
+def _times_of(index: Any, n_times: int, what: str) -> NDArray[Any]:
+    return np.arange(n_times) if index is None else as_instants(index, f"the index of {what}")
 
 
 def _columns(frame: Any, names: list[Any]) -> list[NDArray[Any]]:
-    are_numbers = all(str(kind).lower().startswith(("float", "int")) for kind in _types(frame))
+    are_numbers = all(
+        str(kind).lower().startswith(("float", "int", "uint")) for kind in _types(frame)
+    )
     if are_numbers and hasattr(frame, "to_numpy") and len(set(names)) == len(names):
         array = frame.to_numpy()
-        if array.dtype.kind in "if":  # the usual case, and fast
+        if array.dtype.kind in "iuf":  # the usual case, and fast
             return list(array.T)
     return [column.array for column in read_columns(frame, names)]
 
@@ -213,10 +215,6 @@ def _as_channels(names: Iterable[Any]) -> tuple[str, ...] | None:
     """Names as text; None if they only number the channels."""
     names = list(names)
     return None if names == list(range(len(names))) else tuple(map(str, names))
-
-
-def _counted(times: NDArray[Any] | None, n_times: int) -> NDArray[Any]:
-    return np.arange(n_times) if times is None else times
 
 
 # Nested frames: each cell is a channel of a series

@@ -268,9 +268,9 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         X : series
             A `RaggedSeries` (make one from long tables with `RaggedSeries.from_long`), anything that
             `RaggedSeries.from_arrays` takes, or a 2-D array or dataframe with a univariate series in
-            each row. NaN = not observed. For `GridSearchCV` and the like make a `RaggedSeries` first
-            of a frame with an index of two levels, or of a dict: of those scikit-learn selects rows or
-            keys, of a `RaggedSeries` series.
+            each row. NaN = not observed. For `GridSearchCV` and the like make a `RaggedSeries` of a
+            dict, an xarray or a frame with an index of two levels first: scikit-learn selects rows of
+            these, but series of a `RaggedSeries`.
         y : (series,) array, or (series, labels)
             Labels of any type, of at least two classes. A class of a single series is learnt with a
             warning. Of several columns each is a label, 1 for series that have it and 0 for others: a
