@@ -54,5 +54,6 @@ def _initialiser(of: type[ShapeletEstimator]) -> Callable[..., None]:
             setattr(self, name, value)
         super(Adapter, self).__init__()
 
+    __init__.__qualname__ = f"{of.__name__}.__init__"  # errors name it
     __init__.__signature__ = signature  # type: ignore[attr-defined]
     return __init__
