@@ -76,7 +76,9 @@ def _use_all() -> None:
     gaps = np.where(random.random(even.shape) < 0.2, np.nan, even)
     gaps[:, :, :2] = even[:, :, :2]
     regular, irregular = RaggedSeries.from_arrays(even), RaggedSeries.from_arrays(gaps, times)
+    wide = RaggedSeries.from_arrays(even.repeat(12, axis=1))  # more channels than a shapelet sees
     for series, settings in (
+        (wide, {}),
         *((series, each) for each in SETTINGS for series in (regular, irregular)),
         *((irregular, {"interpolation": name}) for name in CHOICES["interpolation"][1:]),
         *((regular, each) for each in OF_REGULAR_SERIES),
