@@ -14,6 +14,7 @@ PACKAGE = REPOSITORY / "src" / "genshapelets"
 # Edit here when a module is added or moved; a line whose module does not exist yet does no harm.
 ROAD = [
     "described",
+    "shown",
     "kernels",
     "tables",
     "arrays",
@@ -39,6 +40,7 @@ ROAD = [
     "owners",
     "model",
     "sources",
+    "pace",
     "progress",
     "saving",
     "training",
@@ -62,7 +64,7 @@ ONLY = {"datasets": {"series"}}
 # or inside a function, so that loading the estimators does not load what comes after them.
 AHEAD = {"estimators/reading.py": {"explain"}}
 
-OPTIONAL = ["matplotlib", "pandas", "polars", "pyarrow", "aeon", "soundfile", "safetensors"]
+OPTIONAL = ["matplotlib", "pandas", "polars", "pyarrow", "aeon", "soundfile", "safetensors", "tqdm"]
 
 
 # ------------------------------------------------------------------ direction of imports

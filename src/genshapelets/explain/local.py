@@ -14,14 +14,17 @@ from ..estimators import ShapeletClassifier
 from ..estimators.base import ShapeletEstimator
 from ..objective import class_scores
 from ..paths import Array, Index
+from ..shown import count, few, table
 from .counter import WhatIf, turning_points
 from .frames import as_frame
 from .head import check_predicts, head_outputs, integrated_gradients, to_answers, weights
 from .matches import ShapeletMatches, find_matches, place
 from .reasons import Reasons, reasons_of
 
+SHOWN, SHOWN_REASONS = 5, 3  # series, and reasons of each, in a notebook
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
     r"""Predictions taken apart: one contribution for each shapelet, and the bias.
 
@@ -60,6 +63,26 @@ class Explanation:
     probabilities: Array | None
     predicted: NDArray[Any]
     weight: Array | None
+
+    def __repr__(self) -> str:
+        what = "numbers" if self.classes is None else f"classes {few(self.classes)}"
+        n_series, n_shapelets = self.matches.discrepancy.shape
+        return f"Explanation({count(n_series, 'series')}, {count(n_shapelets, 'shapelet')}; {what})"
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for n, answer in enumerate(self.predicted[:SHOWN]):
+            said = f"{answer:.4g}" if self.classes is None else few([answer])
+            if self.probabilities is not None:
+                said += f" ({self.probabilities[n].max():.0%})".replace("%", " %")
+            reasons = self.reasons(n)
+            first = [reason.said_shortly() for reason in reasons.reasons[:SHOWN_REASONS]]
+            n_more = len(reasons.reasons) - len(first)
+            first += [f"and {n_more} more"] if n_more else []
+            rows.append((few([self.matches.names[n]]), said, "\n".join(first) or "none"))
+        more = len(self.predicted) - len(rows)
+        caption = f"{self!r}" + (f": the first {len(rows)}" if more else "")
+        return table(rows, ("series", "predicted", "because it"), caption)
 
     @property
     def alike(self) -> NDArray[np.bool_]:

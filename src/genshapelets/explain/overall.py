@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..estimators.base import ShapeletEstimator
 from ..estimators.goals import named, one_per_series
 from ..paths import Array, Index
+from ..shown import count, few
 from .channels import channel_importance
 from .frames import as_frame
 from .head import feature_spread
@@ -39,7 +40,7 @@ class Claims(NamedTuple):
     size: Array
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ModelExplanation:
     r"""What a fitted model looks for.
 
@@ -81,6 +82,15 @@ class ModelExplanation:
     nearest_discrepancy: Array
     lengths: NDArray[Any]
     initial_lengths: NDArray[Any] | None
+
+    def __repr__(self) -> str:
+        what = "a number" if self.classes is None else f"classes {few(self.classes)}"
+        channels = few(self.matches.channel_names)
+        n_series, n_shapelets = self.matches.discrepancy.shape
+        return (
+            f"ModelExplanation({count(n_shapelets, 'shapelet')} for {what}; "
+            f"{count(n_series, 'series')}; {channels})"
+        )
 
     @cached_property
     def channel_importance(self) -> Array:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from ..paths import Array, Index
+from ..shown import count, few
 from .frames import as_frame
 
 if TYPE_CHECKING:
@@ -35,8 +36,13 @@ class Reason(NamedTuple):
     start: Any
     end: Any
 
+    def said_shortly(self) -> str:
+        """As in "has shapelet 3: +1.20"."""
+        has = "has" if self.said == "presence" else "lacks"
+        return f"{has} shapelet {self.shapelet}: {self.contribution:+.2f}"
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Reasons:
     """The reasons of one answer. They, `rest` and `bias` sum to it.
 
@@ -69,16 +75,20 @@ class Reasons:
     n_others: int
     bias: float
 
+    def __repr__(self) -> str:
+        what = f"{self.total:.4g}" if self.answer is None else few([self.answer])
+        others = f" of {len(self.reasons) + self.n_others}" if self.n_others else ""
+        return (
+            f"Reasons(series {few([self.series])}, {what}: "
+            f"{count(len(self.reasons), 'shapelet')}{others})"
+        )
+
     def __str__(self) -> str:
         what = f"{self.total:.4g}" if self.answer is None else str(self.answer)
         said = f"series {self.series} is predicted to be {what}, because it"
         if not self.is_predicted:
             said = f"what series {self.series} says of {what}: it"
-        lines = [
-            f"  {'has' if one.said == 'presence' else 'lacks'} shapelet {one.shapelet}: "
-            f"{one.contribution:+.2f}"
-            for one in self.reasons
-        ]
+        lines = [f"  {one.said_shortly()}" for one in self.reasons]
         if self.n_others:
             lines.append(f"  {self.n_others} other shapelets together: {self.rest:+.2f}")
         return "\n".join([said, *lines])
