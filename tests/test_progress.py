@@ -240,7 +240,7 @@ progress.update({"loss": 0.5})
 pace.end()
 progress.close()
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True)
+    done = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True)
     said = done.stderr.decode()
     assert done.returncode == 0, said
     assert "\repoch 1/1, 4 shapelets 100%|" in said and "Warning" not in said
@@ -324,7 +324,8 @@ def costly(monkeypatch, clock):
             model = first.model if isinstance(first, Trainer) else first
             n_series = len(second.paths if isinstance(second, Part) else second)
             n_shapelets = model.transform.shapelets.n_shapelets
-            clock[0] += n_epochs * (n_shapelets + FIXED) / 100 * n_series / 100
+            if name != "readable_twin" or others[1].near:  # as the plan has it
+                clock[0] += n_epochs * (n_shapelets + FIXED) / 100 * n_series / 100
             return function(first, second, *others)
 
         monkeypatch.setattr(owner, name, slowly)
@@ -339,19 +340,18 @@ def test_steps_are_fitted_to_the_limit(clock):
     first, second = leg(n_epochs=50), leg(25, n_epochs=100)
     pace = Pace([first, second], limit=80.0)
     pace.begin(first)
-    for n_done in range(1, 200):
+    n_left = None
+    while n_left != 0:
         clock[0] += 1.0
         n_left = pace.step()
-        if n_left == 0:
-            break
     pace.end()
-    assert first.cut and 36 <= n_done <= 40  # half of the work, so half of the time
+    assert first.cut and 36 <= first.n_done <= 40  # half of the work, so half of the time
     pace.begin(second)
     while n_left != 0 or second.n_done == 0:
         clock[0] += 0.5
         n_left = pace.step()
     assert 75 < pace.elapsed <= 80
-    assert pace.shortened() == f"{n_done + second.n_done} of 150 steps were trained"
+    assert pace.shortened() == f"{first.n_done + second.n_done} of 150 steps were trained"
     assert pace.too_short() is None
 
 

@@ -1,4 +1,4 @@
-"""How long a fit will take: the work that is left, at the pace measured so far, within a limit of time."""
+"""How long a fit will take: the work left, at the pace measured so far, within a limit of time."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Leg:
 class Pace:
     """Measure how long steps take, say how long the rest will, and fit it to a limit.
 
-    Steps in which something is done for the first time, and the time in which kernels are compiled, say
+    Steps in which something is done for the first time, and the time in which code is compiled, say
     nothing about the steps to come and are not counted. They do count against the limit.
 
     Parameters
@@ -151,6 +151,7 @@ class Pace:
         self.sums = (0.0, 0.0)
         self.spent = 0.0
         self.factor = 1.0
+        self.starved = False
         self.left_out: list[int] = []
         self.settled = limit is None
 
@@ -269,6 +270,7 @@ class Pace:
         if self.factor == 1.0 and not leg.cut:
             return None
         n_left = int(self._to_come(leg))
+        self.starved |= self.factor == 0.0 and leg.n_done == 1
         leg.cut |= n_left < leg.n_left
         return n_left
 
@@ -286,7 +288,7 @@ class Pace:
         others = [size for size in sizes if size not in always]
         kept = others
         while kept and self._ends(self._of(always.union(kept))) > remaining / 2:
-            places = np.linspace(0, len(others) - 1, len(kept) + 1)[1:-1] if len(kept) > 1 else []
+            places = np.linspace(0, len(others) - 1, len(kept) + 1)[1:-1].tolist()
             kept = list(dict.fromkeys(others[round(place)] for place in places))
         self.left_out = [size for size in others if size not in kept]
         self.legs = self._of(always.union(kept))
@@ -307,7 +309,7 @@ class Pace:
 
     def too_short(self) -> str | None:
         """If there was time for hardly a step, how long all that was planned would take, in words."""
-        if not any(leg.cut and leg.n_done <= 1 < leg.n_steps for leg in self.legs):
+        if not self.starved:
             return None
         missed = sum((leg.n_steps - leg.n_done) * leg.of_step for leg in self.legs)
         return about(self.elapsed + missed * (self.rate or 0.0))

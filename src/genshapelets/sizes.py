@@ -51,8 +51,9 @@ class SizePath:
         scores = dict(zip(self.n_shapelets.tolist(), self.score.tolist(), strict=True))
         score = scores.get(self.chosen, math.nan)
         known = "" if math.isnan(score) else f", {self.score_name} {score:.3f} on series held out"
+        first, last = self.n_shapelets[0], self.n_shapelets[-1]
         return (
-            f"SizePath({self.n_shapelets[0]} to {self.n_shapelets[-1]} shapelets in {len(scores)} sizes, "
+            f"SizePath({first} to {last} shapelets in {len(scores)} sizes, "
             f"chosen: {self.chosen}{known})"
         )
 

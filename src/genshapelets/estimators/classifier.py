@@ -106,9 +106,10 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         `Softmin`.
     procedure : "default", "paper" or "learning_shapelets"
         The default gives a good model, of a few hundred short series in about a minute. "paper" is the
-        procedure of Kidger, Morrill and Lyons (2020). "learning_shapelets" is after Grabocka et al. (2014), for regularly sampled
-        series: mean squares over samples, a soft minimum over all offsets, a linear head on these
-        without logarithms. All shapelets have one length, where the paper of 2014 has a few.
+        procedure of Kidger, Morrill and Lyons (2020). "learning_shapelets" is after Grabocka et al.
+        (2014), for regularly sampled series: mean squares over samples, a soft minimum over all
+        offsets, a linear head on these without logarithms. All shapelets have one length, where the
+        paper of 2014 has a few.
     max_epochs : int, optional
         Passes through the series, those after each cut included (not those by which the number of
         shapelets is chosen).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -139,9 +139,8 @@ class Fitter:
             return Fit(_by_size(Run([only], model, series, paths, {})), len(only.origin))
         if len(stages) == 1:
             parts = None
-        n_series = (
-            {"all": len(series)} if parts is None else dict(part=len(parts[0]), all=len(series))
-        )
+        n_series = {} if parts is None else {"part": len(parts[0])}
+        n_series["all"] = len(series)
         pace = self._pace(stages, n_series, limit)
         if checkpoint is not None and "pace" in checkpoint.contents:
             pace.restore(checkpoint.contents["pace"])
@@ -173,8 +172,8 @@ class Fitter:
             checkpoint.write()
         if (needed := pace.too_short()) is not None:
             warnings.warn(
-                f"max_time is too short for this fit: models were trained by a single step, so the "
-                f"result is poor. All that was planned would take about {needed}.",
+                "max_time is too short for this fit: there was time for a single step of training with "
+                f"some numbers of shapelets. All that was planned would take about {needed}.",
                 stacklevel=4,
             )
         chosen = len(run.cuts[-1].origin) if path is None else path.chosen
@@ -196,13 +195,10 @@ class Fitter:
             for n_shapelets, plan in stages
         ]
         sizes = [stage.n_shapelets for stage in stages]
-        # The number that was asked for, or the most that are kept.
-        kept = next((size for size in sizes if size <= largest), sizes[-1])
-        return Pace(
-            legs,
-            limit,
-            always=[sizes[0], kept if self.procedure.n_shapelets is None else sizes[-1]],
-        )
+        kept = sizes[-1]
+        if self.procedure.n_shapelets is None:
+            kept = next((size for size in sizes if size <= largest), kept)
+        return Pace(legs, limit, always=[sizes[0], kept])
 
     def _takes_any_number(self, series: RaggedSeries) -> bool:
         """Whether the discrepancy, if one is given, goes with more shapelets than it will have."""
@@ -272,7 +268,7 @@ class Fitter:
         parts = goal.split(HELD_OUT, np.random.default_rng([self.seed, 2]))
         return None if len(parts[1]) < FEWEST_HELD_OUT else parts
 
-    def _unmeasured(self, stages: list[Stage], goal: Goal) -> SizePath | None:
+    def _unmeasured(self, stages: Sequence[Stage], goal: Goal) -> SizePath | None:
         """A path of which nothing was held out."""
         if len(stages) == 1:
             return None
