@@ -85,11 +85,11 @@ class ModelExplanation:
 
     def __repr__(self) -> str:
         what = "a number" if self.classes is None else f"classes {few(self.classes)}"
-        channels = few(self.matches.channel_names)
+        n_channels = len(self.matches.channel_names)
         n_series, n_shapelets = self.matches.discrepancy.shape
         return (
             f"ModelExplanation({count(n_shapelets, 'shapelet')} for {what}; "
-            f"{count(n_series, 'series')}; {channels})"
+            f"{count(n_series, 'series')}, {count(n_channels, 'channel')})"
         )
 
     @cached_property
