@@ -163,6 +163,7 @@ def test_fit_hands_its_options_to_the_estimator(fails, data, tmp_path, monkeypat
         "--procedure paper": ("procedure", "paper"),
         "--shapelets 5": ("n_shapelets", 5),
         "--epochs 6": ("max_epochs", 6),
+        "--max-time 90s": ("max_time", "90s"),
         "--length 0.2,0.3": ("initial_length", (0.2, 0.3)),
         "--metric full": ("metric", "full"),
         "--discrepancy l2": ("discrepancy", "l2"),

@@ -16,6 +16,7 @@ ROAD = [
     "names",
     "described",
     "caching",
+    "shown",
     "kernels",
     "tables",
     "labelled",
@@ -44,6 +45,7 @@ ROAD = [
     "owners",
     "model",
     "sources",
+    "pace",
     "progress",
     "saving",
     "training",
@@ -75,7 +77,9 @@ AHEAD = {"estimators/reading.py": {"explain"}, "series.py": {"showing", "explain
 
 # Modules of the package that give a library its own classes, and need the library of the same name.
 LIBRARIES = ["aeon", "sktime"]
-OPTIONAL = ["matplotlib", "pandas", "polars", "pyarrow", "soundfile", "safetensors", *LIBRARIES]
+OPTIONAL = [
+    "matplotlib", "pandas", "polars", "pyarrow", "soundfile", "safetensors", "tqdm", *LIBRARIES
+]  # fmt: skip
 
 
 # ------------------------------------------------------------------ direction of imports

@@ -1,6 +1,5 @@
 """Training: the two procedures, and long work that can be watched, stopped, killed and resumed."""
 
-import io
 import os
 import signal
 import subprocess
@@ -16,7 +15,6 @@ from torch import nn
 from genshapelets import ShapeletClassifier, ShapeletRegressor
 from genshapelets.estimators.goals import Goal
 from genshapelets.procedures import PROCEDURES
-from genshapelets.progress import Progress
 from genshapelets.saving import read_file
 from genshapelets.training import OneCycle, Plateau, Trainer
 
@@ -251,84 +249,6 @@ def test_ctrl_c_and_a_checkpoint(press_ctrl_c, tmp_path, monkeypatch):
             model.fit(X, Y)
     monkeypatch.undo()
     assert_same(model.fit(X, Y), whole)
-
-
-# ------------------------------------------------------------------ progress
-
-
-class Screen(io.StringIO):
-    def __init__(self, live):
-        super().__init__()
-        self.live = live
-
-    def isatty(self):
-        return self.live
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    now = [100.0]
-    monkeypatch.setattr("genshapelets.progress.time.monotonic", lambda: now[0])
-    return now
-
-
-def test_a_terminal_has_one_line(monkeypatch, clock):
-    monkeypatch.setattr(sys, "stderr", screen := Screen(live=True))
-    progress = Progress(200, shown=True)
-    for done in range(1, 201):
-        clock[0] += 30.0
-        progress.update(done, {"loss": 1.0 / done, "accuracy": 0.5})
-    progress.close()
-    text = screen.getvalue()
-    assert text.count("\n") == 1 and text.endswith("\n")
-    first, *_, last = text.split("\r")[1:]
-    assert "epoch 1/200 [....................] loss 1  accuracy 0.5  1:39:30 left" in first
-    assert "epoch 200/200 [####################] loss 0.005  accuracy 0.5  0:00 left" in last
-    lengths = [len(line) for line in text.rstrip("\n").split("\r")[1:]]
-    assert all(
-        b >= len(a.rstrip()) for a, b in zip(text.split("\r")[1:], lengths[1:], strict=False)
-    )
-
-
-def test_a_log_has_a_line_now_and_then(monkeypatch, clock):
-    monkeypatch.setattr(sys, "stderr", log := Screen(live=False))
-    progress = Progress(100, shown=True)
-    for done in range(1, 101):
-        clock[0] += 1.0
-        progress.update(done, {"loss": 0.25})
-    progress.close()
-    lines = log.getvalue().splitlines()
-    assert "\r" not in log.getvalue()
-    assert len(lines) == 10 and lines[0].startswith("epoch 10/100")
-    assert lines[0].endswith("1:30 left") and lines[-1].endswith("0:00 left")
-
-
-@pytest.mark.parametrize("live", [True, False])
-def test_a_training_that_ends_early_shows_its_last_epoch(live, monkeypatch, clock):
-    monkeypatch.setattr(sys, "stderr", screen := Screen(live))
-    progress = Progress(100, shown=True)
-    progress.update(1, {"loss": 0.5})
-    progress.update(2, {"loss": 0.25})
-    progress.close()
-    assert "epoch 2/100" in screen.getvalue().splitlines()[-1]
-    assert screen.getvalue().endswith("\n")
-
-
-def test_the_time_left_of_a_resumed_fit(monkeypatch, clock):
-    monkeypatch.setattr(sys, "stderr", log := Screen(live=False))
-    progress = Progress(100, shown=True)
-    clock[0] += 20.0
-    progress.update(91, {})  # the first epoch here
-    assert "3:00 left" in log.getvalue()
-
-
-def test_verbose_shows_loss_and_accuracy(capsys):
-    ShapeletClassifier(max_epochs=3, **SMALL).fit(X, Y)
-    assert capsys.readouterr() == ("", "")
-    ShapeletClassifier(max_epochs=3, verbose=1, **SMALL).fit(X, Y)
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "epoch 3/3" in err and "loss" in err and "accuracy" in err and "left" in err
 
 
 # ------------------------------------------------------------------ checkpoints

@@ -123,7 +123,8 @@ class Covariates(nn.Module):
         if lacking:
             raise ValueError(
                 f"the model was fitted with static covariates, of which these series lack "
-                f"{', '.join(lacking)}. Give them as static= (in the shell: --static), or by series.with_static(frame)."
+                f"{', '.join(lacking)}. Give them as static= (in the shell: --static), or by "
+                "series.with_static(frame)."
             )
         for one in self.each:
             if one.kind in ("number", "category"):

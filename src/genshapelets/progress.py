@@ -1,72 +1,99 @@
-"""A line on standard error that says how far a fit has come."""
+"""What a fit says about how far it has come: a bar, lines of a log, or a word if it will take long."""
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
+import warnings
+from typing import Any
+
+from .pace import ENOUGH, Pace, about
+
+LONG = 120.0  # seconds left, from which on a fit that shows nothing else logs a word
 
 
 class Progress:
-    """Show epochs done, figures of the last one and the time left.
+    """Show epochs begun, the number of shapelets, figures and the time left, on standard error.
 
-    On a terminal one line is written over and over; elsewhere (a log) there is a line now and then.
+    On a terminal and in a notebook there is a bar, by tqdm; elsewhere (a log), and where tqdm is not
+    installed, a line now and then.
 
     Parameters
     ----------
-    total : int
-        Number of epochs.
+    pace : Pace
     shown : bool
     """
 
     LOG_SECONDS = 10.0
+    BAR_SECONDS = 0.1
 
-    def __init__(self, total: int, shown: bool) -> None:
-        self.total = total
-        self.stream = sys.stderr if shown else None
-        self.live = shown and sys.stderr.isatty()
-        self.begun = self.written = time.monotonic()
-        self.begun_at: int | None = None
-        self.unwritten: tuple[int, dict[str, float]] | None = None
-        self.width = 0
+    def __init__(self, pace: Pace, shown: bool) -> None:
+        self.pace, self.shown = pace, shown
+        self.written = time.monotonic()
+        self.unwritten: dict[str, float] | None = None
+        self.told = False
+        self.bar = _bar() if shown else None
 
-    def update(self, done: int, figures: dict[str, float]) -> None:
-        """Report that ``done`` epochs are done."""
-        if self.stream is None:
+    def update(self, figures: dict[str, float]) -> None:
+        """Report that a step has been taken."""
+        if not self.shown:
+            self._tell_if_long()
             return
-        now = time.monotonic()
-        if self.begun_at is None:
-            self.begun_at = done - 1  # a resumed fit has not spent time on earlier epochs
-        pause = 0.1 if self.live else self.LOG_SECONDS
-        self.unwritten = done, figures
-        if done >= self.total or now - self.written >= pause:
-            self._write(now)
-
-    def _write(self, now: float) -> None:
-        if self.stream is None or self.unwritten is None or self.begun_at is None:
-            return
-        done, figures = self.unwritten
-        self.written, self.unwritten = now, None
-        left = (now - self.begun) / (done - self.begun_at) * (self.total - done)
-        share = done / self.total
-        bar = ("#" * round(20 * share)).ljust(20, ".")
-        said = "  ".join(f"{name} {value:.4g}" for name, value in figures.items())
-        line = f"epoch {done}/{self.total} [{bar}] {said}  {_clock(left)} left"
-        if self.live:
-            self.stream.write("\r" + line.ljust(self.width))
-            self.width = len(line)
-        else:
-            self.stream.write(line + "\n")
-        self.stream.flush()
+        self.unwritten = figures
+        pause = self.LOG_SECONDS if self.bar is None else self.BAR_SECONDS
+        if time.monotonic() - self.written >= pause:
+            self._write()
 
     def close(self) -> None:
-        """Show the last epoch, should training end early, and end the line."""
-        self._write(time.monotonic())
-        if self.stream is not None and self.live and self.width:
-            self.stream.write("\n")
-            self.stream.flush()
+        """Show the last step and end the line."""
+        self._write()
+        if self.bar is not None:
+            self.bar.n = self.pace.share
+            self.bar.close()
+
+    def _write(self) -> None:
+        leg = self.pace.at
+        if leg is None or self.unwritten is None:
+            return
+        left = self.pace.seconds_left()
+        where = f"epoch {self.pace.epoch}/{self.pace.n_epochs}, {leg.n_shapelets} shapelets"
+        said = [] if left is None else [f"about {about(left)} left"]
+        said += [f"{name.replace('_', ' ')} {value:.4g}" for name, value in self.unwritten.items()]
+        self.written, self.unwritten = time.monotonic(), None
+        if self.bar is None:
+            sys.stderr.write(f"{where}, {', '.join(said)}\n")
+            sys.stderr.flush()
+            return
+        self.bar.n = self.pace.share
+        self.bar.set_description_str(where, refresh=False)
+        self.bar.set_postfix_str(", ".join(said), refresh=False)
+        self.bar.refresh()
+
+    def _tell_if_long(self) -> None:
+        if self.told or self.pace.n_counted < ENOUGH:
+            return
+        self.told = True
+        left = self.pace.seconds_left()
+        if left is not None and left > LONG:
+            logging.getLogger(__package__).info(
+                "this fit takes about %s more; verbose=1 shows how far it is.", about(left)
+            )
 
 
-def _clock(seconds: float) -> str:
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+def _bar() -> Any:
+    """A bar of tqdm, if there is one and somebody to see it; else None."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it says which packages would make a nicer one
+            from tqdm.auto import tqdm
+            from tqdm.std import tqdm as plain
+    except ImportError:
+        return None
+    is_widget = tqdm.display is not plain.display
+    in_notebook = type(sys.stderr).__module__.startswith("ipykernel")
+    if not (is_widget or in_notebook or sys.stderr.isatty()):
+        return None
+    shape = "{desc} {percentage:3.0f}%|{bar}| {elapsed}{postfix}"
+    begun = {"total": 1.0, "desc": "first shapelets", "bar_format": shape}
+    return tqdm(**begun, dynamic_ncols=True, file=sys.stderr)

@@ -21,7 +21,7 @@ FEWEST_HELD_OUT = 100  # series, below which their loss says too little to choos
 CUT = 0.72  # share of the shapelets that stay when some are dropped
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SizePath:
     """How good models of fewer and fewer shapelets are, and which one was chosen.
 
@@ -46,6 +46,16 @@ class SizePath:
     score_name: str
     chosen: int
     rule: str
+
+    def __repr__(self) -> str:
+        scores = dict(zip(self.n_shapelets.tolist(), self.score.tolist(), strict=True))
+        score = scores.get(self.chosen, math.nan)
+        known = "" if math.isnan(score) else f", {self.score_name} {score:.3f} on series held out"
+        first, last = self.n_shapelets[0], self.n_shapelets[-1]
+        return (
+            f"SizePath({first} to {last} shapelets in {len(scores)} sizes, "
+            f"chosen: {self.chosen}{known})"
+        )
 
 
 class Stage(NamedTuple):
@@ -120,13 +130,14 @@ class Descent:
         cuts: list[Cut] = []
         history: dict[str, list[float]] = {}
         origin = np.arange(self.stages[0].n_shapelets)
-        for number, stage in enumerate(self.stages):
+        while len(cuts) < len(self.stages):  # which may be fewer after the first
+            number, stage = len(cuts), self.stages[len(cuts)]
             if number:
                 kept = strongest(model, part, stage.n_shapelets)
                 model, origin = model.chosen(kept), origin[kept]
                 if self.max_channels is not None and stage.plan.learn == "all":
                     model.transform.discrepancy.narrow(self.max_channels)
-            of_stage = self._trained(f"{name}-{number}", number, model, part, held_out)
+            of_stage = self._trained(name, number, model, part, held_out)
             for figure, values in of_stage.items():
                 history.setdefault(figure, []).extend(values)
             random = np.random.default_rng(self.seed)
@@ -136,32 +147,56 @@ class Descent:
         return cuts, history
 
     def _trained(
-        self, name: str, number: int, model: ShapeletModel, part: Part, held_out: Part | None
+        self, run: str, number: int, model: ShapeletModel, part: Part, held_out: Part | None
     ) -> dict[str, list[float]]:
         """Train a model in place, or take it from the checkpoint; return the history."""
+        name = f"{run}-{number}"
         over = None if self.checkpoint is None else self.checkpoint.over(name)
+        stage, pace = self.stages[number], self.progress.pace
+        leg = next(leg for leg in pace.legs if leg.name == f"{run}-{stage.n_shapelets}")
         if over is not None:
+            pace.begin(leg)
             model.load_state_dict(over[0])
-            self.n_epochs += len(over[1].get("loss", []))
+            n_epochs = len(over[1].get("loss", []))
+            self.n_epochs += n_epochs
+            leg.n_done = leg.n_done or n_epochs * leg.n_batches
+            pace.end()
             return over[1]
-        plan = self.stages[number].plan
+        plan = stage.plan
         generator = torch.Generator().manual_seed(self.seed + number)
         trainer = Trainer(model, *part, plan, generator, held_out)
         if self.checkpoint is not None:
             self.checkpoint.restore(trainer, name)
         before = self.n_epochs
+        leg.n_series = len(part.paths)
+        leg.n_done = trainer.state.epoch * leg.n_batches
+        leg.cut = trainer.state.share is not None
+        pace.begin(leg)
+
+        def after_step(trainer: Trainer) -> int | None:
+            n_left = pace.step()
+            self.progress.update(trainer.figures)
+            return n_left
 
         def after_epoch(trainer: Trainer) -> None:
             self.n_epochs = before + trainer.state.epoch
-            figures = {figure: values[-1] for figure, values in trainer.history.items()}
-            self.progress.update(self.n_epochs, figures)
             if self.checkpoint is not None:
+                self._note_pace()
                 self.checkpoint.keep(trainer, name)
 
-        self.interrupted = not trainer.run(after_epoch)
-        if self.checkpoint is not None and not self.interrupted:
+        self.interrupted = not trainer.run(after_epoch, after_step)
+        if self.interrupted:
+            return trainer.history
+        pace.end()
+        self.stages = [stage for stage in self.stages if stage.n_shapelets not in pace.left_out]
+        if self.checkpoint is not None:
+            self._note_pace()
             self.checkpoint.end(name, model.state_dict(), trainer.history)
         return trainer.history
+
+    def _note_pace(self) -> None:
+        if self.checkpoint is not None and self.progress.pace.limit is not None:
+            self.checkpoint.contents["pace"] = self.progress.pace.state()
 
 
 @torch.no_grad()

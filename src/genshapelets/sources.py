@@ -15,6 +15,7 @@ from .model import ShapeletModel
 from .offsets import Offsets
 from .paths import Array, Paths
 from .shapelets import Shapelets
+from .shown import count, few
 
 FARTHEST = 0.3  # from its own window, relative to random windows of its length
 N_WINDOWS = 64  # random ones
@@ -38,6 +39,9 @@ class Sources(NamedTuple):
     start: NDArray[Any]
     values: Array
     discrepancy: Array
+
+    def __repr__(self) -> str:
+        return f"Sources({count(len(self.series), 'window')} of series {few(self.series)})"
 
 
 @torch.no_grad()

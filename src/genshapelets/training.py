@@ -167,6 +167,7 @@ class _State:
     least_loss: float = math.inf
     best_rank: list[float] = field(default_factory=lambda: [-math.inf, -math.inf])
     stopped: bool = False
+    share: float | None = None  # of the schedule, once the training is cut short
     history: dict[str, list[float]] = field(default_factory=dict)
 
 
@@ -200,6 +201,8 @@ class Trainer:
         self.model, self.paths, self.task, self.plan = model, paths, task, plan
         self.generator, self.held_out = generator, held_out
         self.state = _State()
+        self.figures: dict[str, float] = {}  # of the epoch so far
+        self.after_step: Callable[[Trainer], int | None] = lambda _: None
         self.best = _copy(model)
         shapelets, measure = model.transform.shapelets, model.transform.discrepancy
         prepare_paths(measure, paths, model.transform.search)
@@ -227,11 +230,23 @@ class Trainer:
         """A list for each figure, one number an epoch."""
         return self.state.history
 
-    def run(self, after_epoch: Callable[[Trainer], None] = lambda _: None) -> bool:
+    def run(
+        self,
+        after_epoch: Callable[[Trainer], None] = lambda _: None,
+        after_step: Callable[[Trainer], int | None] = lambda _: None,
+    ) -> bool:
         """Train to the end; return whether it was reached.
 
         Ctrl-C ends the training, not the program: the model is left at the best it has been.
+
+        Parameters
+        ----------
+        after_epoch : function of the trainer
+        after_step : function of the trainer
+            Returns how many steps are left, or None: as many as planned. The schedule goes to its end in
+            those that are left.
         """
+        self.after_step = after_step
         self.model.train()
         try:
             while self.state.epoch < self.plan.max_epochs and not self.state.stopped:
@@ -256,22 +271,40 @@ class Trainer:
         # For heads with randomness of their own, such as dropout: the same after a resumption.
         torch.default_generator.manual_seed(self.generator.initial_seed() + state.epoch)
         batches = list(self._batches())
+        first_rate, n_seen = 0.0, 0
         for step, batch in enumerate(batches):
-            share = (state.epoch + step / len(batches)) / plan.max_epochs
+            share = state.share
+            if share is None:
+                share = (state.epoch + step / len(batches)) / plan.max_epochs
+            rate = plan.schedule.rate_at(share, state.lowered)
+            first_rate = first_rate if step else rate
             for group in self.optimiser.param_groups:
-                group["lr"] = group["ratio"] * plan.schedule.rate_at(share, state.lowered)
+                group["lr"] = group["ratio"] * rate
             for name, value in self._step(batch).items():
                 sums[name] += value * len(batch) / len(self.paths)
+            n_seen += len(batch)
+            self.figures |= {
+                name: sums[name] * len(self.paths) / n_seen
+                for name in ("loss", self.task.score_name)
+            }
+            n_left = self.after_step(self)
+            if n_left is not None:
+                state.share = share + (1 - share) / (n_left + 1)
+                state.stopped = n_left == 0
+            if state.stopped:
+                break
+        if n_seen < len(self.paths):
+            sums = {name: value * len(self.paths) / n_seen for name, value in sums.items()}
         if self.owners is not None:
             self.owners.settle()
             self.owners.constrain()
-        figures = dict(
-            sums, rate=plan.schedule.rate_at(state.epoch / plan.max_epochs, state.lowered)
-        )
+        figures = dict(sums, rate=first_rate)
         loss, rank = sums["loss"] + sums["regularisation"], [-sums["loss"], 0.0]
         if self.held_out is not None:
             loss, score = self._validate()
-            figures |= {"validation_loss": loss, f"validation_{self.task.score_name}": score}
+            of_validation = {"validation_loss": loss, f"validation_{self.task.score_name}": score}
+            figures |= of_validation
+            self.figures |= of_validation
             rank = [score, -loss]
         self._judge(loss, rank)
         for name, value in figures.items():
@@ -364,7 +397,7 @@ class Trainer:
         if schedule.lower(state.stale_loss, state.lowered):
             state.lowered += 1
             state.stale_loss = 0
-        state.stopped = schedule.stop(state.stale)
+        state.stopped |= schedule.stop(state.stale)
 
 
 class Checkpoint:

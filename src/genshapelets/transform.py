@@ -19,11 +19,12 @@ from .paths import Paths, check_fill, paths_of
 from .search import BACKENDS, SEARCHES, best_offsets
 from .series import RaggedSeries
 from .shapelets import ShapeletFamily, Shapelets, as_tensor
+from .shown import count
 
 MAX_CANDIDATES = 2**20  # at a time, if all offsets are
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Matches:
     """How well each shapelet fits each series, and where.
 
@@ -41,6 +42,10 @@ class Matches:
     discrepancy: Tensor
     start: Tensor
     backend: str
+
+    def __repr__(self) -> str:
+        n_series, n_shapelets = self.discrepancy.shape
+        return f"Matches({count(n_series, 'series')}, {count(n_shapelets, 'shapelet')}, {self.backend})"
 
 
 class GeneralisedShapeletTransform(nn.Module):

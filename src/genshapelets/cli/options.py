@@ -227,6 +227,9 @@ def _add_training(fit: argparse.ArgumentParser) -> None:
         "--epochs", dest="max_epochs", metavar="N", type=_count, help="passes through the data"
     )
     fit.add_argument(
+        "--max-time", metavar="TIME", help="how long to train, such as 90s, 10min or 1h30m"
+    )
+    fit.add_argument(
         "--length", dest="initial_length", metavar="F[,F]", type=_fractions,
         help="where lengths start, as fractions of the longest series",
     )  # fmt: skip

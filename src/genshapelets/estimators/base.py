@@ -27,6 +27,7 @@ from ..kernels import threads, threads_allowed
 from ..labelled import is_labelled, refuse_long
 from ..minimum import Minimum
 from ..model import ShapeletModel
+from ..pace import seconds_of
 from ..paths import observed
 from ..preprocessing import Preprocessing
 from ..procedures import PREPROCESSING, PROCEDURES, Procedure
@@ -77,6 +78,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         minimum: Literal["min", "soft", "softmin"] | Minimum | None = None,
         procedure: Literal["default", "paper", "learning_shapelets"] = "default",
         max_epochs: int | None = None,
+        max_time: float | str | None = None,
         batch_size: int | None = None,
         learning_rate: float | None = None,
         head: nn.Module | None = None,
@@ -108,6 +110,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         self.minimum = minimum
         self.procedure = procedure
         self.max_epochs = max_epochs
+        self.max_time = max_time
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.head = head
@@ -252,10 +255,12 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
             fitter = Fitter(
                 procedure, self.interpolation, self.head, self.counts, seed, self.device
             )
-            fit = fitter.fit(series, goal, checkpoint, verbose=bool(self.verbose))
+            limit = seconds_of(self.max_time) if isinstance(self.max_time, str) else self.max_time
+            fit = fitter.fit(series, goal, checkpoint, verbose=bool(self.verbose), limit=limit)
         self.path_ = fit.path
         self.history_ = fit.history
         self.n_iter_ = len(fit.history.get("loss", []))
+        self.shortened_ = fit.shortened
         self.n_channels_in_ = series.n_channels
         self.channel_names_ = series.channel_names
         self.has_datetimes_ = series.time_origin is not None

@@ -109,13 +109,21 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         the four best local minima, `SoftMinimum`. "softmin": one over all offsets of the grid,
         `Softmin`.
     procedure : "default", "paper" or "learning_shapelets"
-        The default gives a good model in about a minute. "paper" is the procedure of Kidger, Morrill
-        and Lyons (2020). "learning_shapelets" is after Grabocka et al. (2014), for regularly sampled
-        series: mean squares over samples, a soft minimum over all offsets, a linear head on these
-        without logarithms. All shapelets have one length, where the paper of 2014 has a few.
+        The default gives a good model, of a few hundred short series in about a minute. "paper" is the
+        procedure of Kidger, Morrill and Lyons (2020). "learning_shapelets" is after Grabocka et al.
+        (2014), for regularly sampled series: mean squares over samples, a soft minimum over all
+        offsets, a linear head on these without logarithms. All shapelets have one length, where the
+        paper of 2014 has a few.
     max_epochs : int, optional
         Passes through the series, those after each cut included (not those by which the number of
         shapelets is chosen).
+    max_time : number of seconds or str, optional
+        How long a fit may take, such as "90s", "10min" or "1h30m". After the first steps it is known how
+        many there is time for: if fewer than planned, the schedule of the rates is fitted to those, each
+        number of shapelets gets its share, and some of them are left out if need be. `shortened_` says
+        what was cut. How much that is depends on the machine, and so does the model; where the time
+        suffices, it is the model of a fit without a limit. With a `checkpoint`, the time of a fit that
+        was killed counts.
     batch_size : int, optional
     learning_rate : float, optional
     head : torch.nn.Module, optional
@@ -138,7 +146,8 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
     device : str, optional
         Where torch computes; default: the CPU.
     verbose : int
-        Whether to show progress on standard error.
+        Whether to show progress and the time left on standard error: as a bar on a terminal and in a
+        notebook, if tqdm is installed (``pip install "genshapelets[progress]"``), else by lines.
 
     Attributes
     ----------
@@ -160,6 +169,8 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         Loss, regularisation and accuracy of each epoch.
     n_iter_ : int
         Epochs trained.
+    shortened_ : str or None
+        What `max_time` has cut, in words; None: nothing.
     model_ : ShapeletModel
         The torch module.
     path_ : SizePath or None
@@ -208,6 +219,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         minimum: Literal["min", "soft", "softmin"] | Minimum | None = None,
         procedure: Literal["default", "paper", "learning_shapelets"] = "default",
         max_epochs: int | None = None,
+        max_time: float | str | None = None,
         batch_size: int | None = None,
         learning_rate: float | None = None,
         head: nn.Module | None = None,
@@ -241,6 +253,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
             minimum=minimum,
             procedure=procedure,
             max_epochs=max_epochs,
+            max_time=max_time,
             batch_size=batch_size,
             learning_rate=learning_rate,
             head=head,

@@ -43,7 +43,7 @@ FITTED = (
     "has_datetimes_",
     "shortest_span_",
 )
-SOMETIMES = ("n_features_in_", "feature_names_in_", "target_names_")
+SOMETIMES = ("n_features_in_", "feature_names_in_", "target_names_", "shortened_")
 # What training says about the shapelets of each size; older files have it among what was fitted.
 OF_SHAPELETS = ("initial_lengths", "typical_features", "feature_spread")
 NOT_UNDERSTOOD = (

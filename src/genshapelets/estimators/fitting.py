@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -16,10 +16,12 @@ from ..covariates import find_covariates
 from ..discrepancies import Discrepancy
 from ..interpolation import Interpolation, make_interpolation
 from ..model import ShapeletModel, observed_moments, standardise
+from ..pace import Leg, Pace
 from ..paths import Array, Index, Paths, interpolate
 from ..procedures import Given, Procedure, build
 from ..progress import Progress
 from ..series import RaggedSeries
+from ..shown import count
 from ..sizes import (
     FEWEST_HELD_OUT,
     Cut,
@@ -39,7 +41,7 @@ FEWEST = 3  # shapelets that are tried, and half as many as there are classes
 FEWEST_UNCHOSEN = 30  # the same, if there are too few series to choose their number
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fitted:
     """A model, and what training says about its shapelets.
 
@@ -60,15 +62,26 @@ class Fitted:
     feature_spread: Array | None
     sources: Sources | None = None
 
+    def __repr__(self) -> str:
+        shapelets = self.model.transform.shapelets
+        return (
+            f"Fitted({count(shapelets.n_shapelets, 'shapelet')}, "
+            f"{count(shapelets.n_channels, 'channel')}, {count(shapelets.n_knots, 'knot')})"
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """All models of a fit by their size, the path along them if there are several, and the history."""
+    """All models of a fit by their size, the path along them if there are several, and the history.
+
+    ``shortened`` says what a limit of time has cut, if anything.
+    """
 
     fitted: dict[int, Fitted]
     chosen: int
     path: SizePath | None = None
     history: dict[str, list[float]] = field(default_factory=dict)
+    shortened: str | None = None
 
 
 class Run(NamedTuple):
@@ -113,8 +126,12 @@ class Fitter:
         goal: Goal | None,
         checkpoint: Checkpoint | None = None,
         verbose: bool = False,
+        limit: float | None = None,
     ) -> Fit:
-        """Fit models to all series and choose one; without a goal the shapelets stay as they start."""
+        """Fit models to all series and choose one; without a goal the shapelets stay as they start.
+
+        ``limit`` are seconds to which the training is fitted.
+        """
         parts = self._parts(goal)
         fewest = None
         if goal is not None and self.head is None and self._takes_any_number(series):
@@ -126,32 +143,66 @@ class Fitter:
             return Fit(_by_size(Run([only], model, series, paths, {})), len(only.origin))
         if len(stages) == 1:
             parts = None
-        n_epochs = sum(stage.plan.max_epochs for stage in stages)
-        progress = Progress(n_epochs if parts is None else 2 * n_epochs, verbose)
+        n_series = {} if parts is None else {"part": len(parts[0])}
+        n_series["all"] = len(series)
+        pace = self._pace(stages, n_series, limit)
+        if checkpoint is not None and "pace" in checkpoint.contents:
+            pace.restore(checkpoint.contents["pace"])
+            stages = [stage for stage in stages if stage.n_shapelets not in pace.left_out]
+        progress = Progress(pace, verbose)
         descent = Descent(stages, self.procedure.max_channels, self.seed, checkpoint, progress)
         try:
-            if parts is None:
-                path = self._unmeasured(stages, goal)
-                run = self._descend(descent, "all", series, goal)
-            else:
-                run, path = self._measured(descent, series, goal, parts)
-                if path is not None:
-                    last = path.n_shapelets[-1]
-                    descent.stages = [stage for stage in stages if stage.n_shapelets >= last]
+            with pace.listening():
+                if parts is None:
                     run = self._descend(descent, "all", series, goal)
+                    path = self._unmeasured(descent.stages, goal)
+                else:
+                    run, path = self._measured(descent, series, goal, parts)
+                    if path is not None:
+                        last = path.n_shapelets[-1]
+                        descent.stages = [s for s in descent.stages if s.n_shapelets >= last]
+                        pace.keep_only(lambda leg: leg.run == "all" and leg.n_shapelets >= last)
+                        run = self._descend(descent, "all", series, goal)
         finally:
             progress.close()
         if descent.interrupted:
             path = None
             warnings.warn(
-                f"training was interrupted after {descent.n_epochs} of {progress.total} epochs; the "
+                f"training was interrupted after {descent.n_epochs} of {pace.n_epochs} epochs; the "
                 "model is the best one so far.",
                 stacklevel=4,
             )
         elif checkpoint is not None:
             checkpoint.write()
+        if (needed := pace.too_short()) is not None:
+            warnings.warn(
+                "max_time is too short for this fit: there was time for a single step of training with "
+                f"some numbers of shapelets. All that was planned would take about {needed}.",
+                stacklevel=4,
+            )
         chosen = len(run.cuts[-1].origin) if path is None else path.chosen
-        return Fit(_by_size(run), chosen, path, run.history)
+        return Fit(_by_size(run), chosen, path, run.history, pace.shortened())
+
+    def _pace(self, stages: list[Stage], n_series: dict[str, int], limit: float | None) -> Pace:
+        """What is to be trained in each run, on so many series."""
+        largest, validation = self.procedure.largest, self.procedure.validation
+        legs = [
+            Leg(
+                run,
+                n_shapelets,
+                plan.max_epochs,
+                max(round((1 - validation) * number), 1),
+                plan.batch_size,
+                readable=n_shapelets <= largest and bool(plan.near or plan.sparsity),
+            )
+            for run, number in n_series.items()
+            for n_shapelets, plan in stages
+        ]
+        sizes = [stage.n_shapelets for stage in stages]
+        kept = sizes[-1]
+        if self.procedure.n_shapelets is None:
+            kept = next((size for size in sizes if size <= largest), kept)
+        return Pace(legs, limit, always=[sizes[0], kept])
 
     def _takes_any_number(self, series: RaggedSeries) -> bool:
         """Whether the discrepancy, if one is given, goes with more shapelets than it will have."""
@@ -203,6 +254,7 @@ class Fitter:
         enough: Callable[[ShapeletModel], bool] = lambda _: False,
     ) -> Run:
         """Train on series, down the stages until it is enough."""
+        descent.progress.pace.start_run()
         training, stopping = np.arange(len(series)), None
         if self.procedure.validation and len(series) > 2:
             random = np.random.default_rng([self.seed, 1])
@@ -229,7 +281,7 @@ class Fitter:
         parts = goal.split(HELD_OUT, np.random.default_rng([self.seed, 2]))
         return None if len(parts[1]) < FEWEST_HELD_OUT else parts
 
-    def _unmeasured(self, stages: list[Stage], goal: Goal) -> SizePath | None:
+    def _unmeasured(self, stages: Sequence[Stage], goal: Goal) -> SizePath | None:
         """A path of which nothing was held out."""
         if len(stages) == 1:
             return None

@@ -15,6 +15,7 @@ from ..interpolation import INTERPOLATIONS, Constant, Interpolation, Linear, mak
 from ..kinds import DISCREPANCIES, kinds_of
 from ..minimum import MINIMA, Minimum
 from ..names import CHOICES
+from ..pace import seconds_of
 from ..preprocessing import Preprocessing
 from ..procedures import PREPROCESSING, PROCEDURES
 from ..shapelets import FAMILIES
@@ -98,6 +99,8 @@ def check_parameters(estimator: Any) -> None:
         refuse("verbose", "0 or a positive integer")
     if estimator.n_jobs is not None and not (_is_int(estimator.n_jobs) and estimator.n_jobs != 0):
         refuse("n_jobs", "None, a positive integer, or -1 for all processors")
+    if estimator.max_time is not None and not _is_duration(estimator.max_time):
+        refuse("max_time", "None, a positive number of seconds, or text such as '10min' or '1h30m'")
     if not (_is_real(estimator.checkpoint_interval) and estimator.checkpoint_interval >= 0):
         refuse("checkpoint_interval", "a number of seconds")
     if estimator.initial_length is not None and not _is_range(estimator.initial_length):
@@ -174,6 +177,14 @@ def _is_int(value: Any) -> bool:
 
 def _is_real(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _is_duration(value: Any) -> bool:
+    try:
+        seconds = seconds_of(value) if isinstance(value, str) else value
+    except ValueError:
+        return False
+    return _is_real(seconds) and 0 < seconds < np.inf
 
 
 def _is_range(value: Any) -> bool:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
+
+from ..shown import few, table
+from ..sizes import SizePath
 
 if TYPE_CHECKING:
     from ..explain import Explanation, Interpretability, ModelExplanation
@@ -15,6 +20,39 @@ if TYPE_CHECKING:
 
 class Readable:
     """Explanations as methods. What reads models comes after the estimators: imported when asked for."""
+
+    def _repr_html_inner(self: Any) -> str:
+        return super()._repr_html_inner() + self._fitted_html()  # type: ignore[misc]
+
+    def _repr_mimebundle_(self: Any, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)  # type: ignore[misc]
+        if "text/html" in bundle:  # scikit-learn's own, if it is set to show it
+            bundle["text/html"] += self._fitted_html()
+        return bundle
+
+    def _fitted_html(self: Any) -> str:
+        """A small table of what was learnt; nothing before that."""
+        if not hasattr(self, "model_"):
+            return ""
+        n_shapelets, lengths = len(self.lengths_), np.sort(self.lengths_)
+        rows = [("shapelets", str(n_shapelets))]
+        if hasattr(self, "classes_"):
+            rows.insert(0, ("classes", f"{len(self.classes_)}: {few(self.classes_)}"))
+        shortest, longest = (_said(length) for length in lengths[[0, -1]])
+        rows.append(("their lengths", f"{shortest} to {longest}" if len(lengths) > 1 else shortest))
+        names = "" if self.channel_names_ is None else f": {few(self.channel_names_)}"
+        rows.append(("channels", f"{self.n_channels_in_}{names}"))
+        path = self.path_
+        if path is not None:
+            (score,) = path.score[path.n_shapelets == path.chosen]
+            if np.isfinite(score):
+                rows.append((f"{path.score_name} on series held out", f"{score:.3f}"))
+            if len(path.n_shapelets) > 1:
+                rows.append(("other sizes, pruned(n)", _sizes(path)))
+        rows.append(("epochs", str(self.n_iter_)))
+        if getattr(self, "shortened_", None) is not None:
+            rows.append(("max_time", self.shortened_))
+        return table(rows)
 
     def explain(
         self: Any, X: Any, *, baseline: Literal["typical", "zero"] | ArrayLike = "typical"
@@ -111,3 +149,14 @@ class Readable:
             time_unit=time_unit,
             channel_units=channel_units,
         )
+
+
+def _said(length: Any) -> str:
+    """A length in the unit of the times, or as a duration."""
+    if isinstance(length, np.timedelta64):
+        return str(timedelta(seconds=round(length / np.timedelta64(1, "s"), 3)))
+    return f"{length:.4g}"
+
+
+def _sizes(path: SizePath) -> str:
+    return ", ".join(str(size) for size in path.n_shapelets.tolist() if size != path.chosen)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..paths import Array
+from ..shown import few
 from .head import feature_spread
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class Turn(NamedTuple):
     predicted: Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WhatIf:
     """What would have to be true of one match for the prediction to be another.
 
@@ -58,6 +59,18 @@ class WhatIf:
     further: Turn | None
     largest: float
     out_of_reach: tuple[Turn, ...]
+
+    def __repr__(self) -> str:
+        said = {
+            name: few([_said(turn.predicted)])
+            for name, turn in (("closer", self.closer), ("further", self.further))
+            if turn is not None
+        }
+        turns = ", ".join(f"{name}: {what}" for name, what in said.items()) or "out of reach"
+        return (
+            f"WhatIf(series {few([self.series])}, shapelet {self.shapelet} at {self.discrepancy:.3g}, "
+            f"predicted {few([_said(self.predicted)])}; {turns})"
+        )
 
     @property
     def reachable(self) -> bool:

@@ -15,6 +15,7 @@ from ..estimators.base import ShapeletEstimator
 from ..estimators.goals import check_one_target
 from ..objective import class_scores
 from ..paths import Array, Index
+from ..shown import count, few, table
 from .beside import CovariateParts, covariate_parts
 from .counter import WhatIf, turning_points
 from .frames import as_frame
@@ -28,8 +29,10 @@ from .head import (
 from .matches import ShapeletMatches, find_matches, place
 from .reasons import Reasons, reasons_of
 
+SHOWN, SHOWN_REASONS = 5, 3  # series, and reasons of each, in a notebook
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanation:
     r"""Predictions taken apart: one contribution for each shapelet, and the bias.
 
@@ -82,6 +85,31 @@ class Explanation:
         if self.classes is not None:
             return self.classes.tolist()
         return list(self.target_names or ["y"])
+
+    def __repr__(self) -> str:
+        what = "numbers" if self.classes is None else f"classes {few(self.classes)}"
+        n_series, n_shapelets = self.matches.discrepancy.shape
+        return f"Explanation({count(n_series, 'series')}, {count(n_shapelets, 'shapelet')}; {what})"
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, ...]] = []
+        for n, answer in enumerate(self.predicted[:SHOWN]):
+            if self.target_names is not None:  # each has reasons of its own
+                each = zip(self.target_names, answer.tolist(), strict=True)
+                lines = [f"{name}: {value:.4g}" for name, value in each]
+                rows.append((few([self.matches.names[n]]), "\n".join(lines)))
+                continue
+            said = f"{answer:.4g}" if self.classes is None else few([answer])
+            if self.probabilities is not None:
+                said += f" ({self.probabilities[n].max():.0%})".replace("%", " %")
+            reasons = self.reasons(n)
+            first = [str(reason) for reason in reasons.reasons[:SHOWN_REASONS]]
+            n_more = len(reasons.reasons) - len(first)
+            first += [f"and {n_more} more"] if n_more else []
+            rows.append((few([self.matches.names[n]]), said, "\n".join(first) or "none"))
+        more = len(self.predicted) - len(rows)
+        caption = f"{self!r}" + (f": the first {len(rows)}" if more else "")
+        return table(rows, ("series", "predicted", "because it")[: len(rows[0])], caption)
 
     @property
     def alike(self) -> NDArray[np.bool_]:

@@ -15,6 +15,7 @@ from ..estimators.base import ShapeletEstimator
 from ..model import ShapeletModel
 from ..paths import Array, Index
 from ..series import RaggedSeries
+from ..shown import count, few
 
 
 class Window(NamedTuple):
@@ -38,8 +39,15 @@ class Window(NamedTuple):
     path: Array
     shapelet: Array
 
+    def __repr__(self) -> str:
+        n_channels, n_points = self.path.shape
+        return (
+            f"Window({self.times[0]} to {self.times[-1]}, {count(n_points, 'point')}, "
+            f"{count(n_channels, 'channel')})"
+        )
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class ShapeletMatches:
     """Every shapelet of a fitted model in every series of a batch.
 
@@ -90,6 +98,13 @@ class ShapeletMatches:
     _offset: Array  # start, in the batch's own time
     _length: Array
     _model: ShapeletModel
+
+    def __repr__(self) -> str:
+        n_series, n_shapelets = self.discrepancy.shape
+        return (
+            f"ShapeletMatches({count(n_series, 'series')}, {count(n_shapelets, 'shapelet')}, "
+            f"{few(self.channel_names)}, by {few(dict.fromkeys(self.kinds))})"
+        )
 
     @property
     def n_shapelets(self) -> int:

@@ -17,7 +17,7 @@ CARRIED = 0.9  # of an answer, or of a metric
 ROUNDING = 1e-5  # of a channel's standard deviation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Interpretability:
     """How readable a model is.
 
@@ -55,6 +55,12 @@ class Interpretability:
     channels: float
     outside: float
     n_shapelets: int
+
+    def __repr__(self) -> str:
+        names = [name for name in vars(self) if getattr(self, name) is not None]
+        return (
+            f"Interpretability({', '.join(f'{name}={getattr(self, name):.3g}' for name in names)})"
+        )
 
     def __str__(self) -> str:
         said = (

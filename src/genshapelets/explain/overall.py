@@ -14,6 +14,7 @@ from ..estimators.base import ShapeletEstimator
 from ..estimators.by_id import in_order
 from ..estimators.goals import checked_indicators, named, targets_of
 from ..paths import Array, Index
+from ..shown import count, few
 from .channels import channel_importance
 from .frames import as_frame
 from .head import feature_spread
@@ -41,7 +42,7 @@ class Claims(NamedTuple):
     size: Array
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ModelExplanation:
     r"""What a fitted model looks for.
 
@@ -83,6 +84,15 @@ class ModelExplanation:
     nearest_discrepancy: Array
     lengths: NDArray[Any]
     initial_lengths: NDArray[Any] | None
+
+    def __repr__(self) -> str:
+        what = "a number" if self.classes is None else f"classes {few(self.classes)}"
+        n_channels = len(self.matches.channel_names)
+        n_series, n_shapelets = self.matches.discrepancy.shape
+        return (
+            f"ModelExplanation({count(n_shapelets, 'shapelet')} for {what}; "
+            f"{count(n_series, 'series')}, {count(n_channels, 'channel')})"
+        )
 
     @cached_property
     def channel_importance(self) -> Array:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from ..paths import Array, Index
+from ..shown import count, few
 from .beside import said_value
 from .frames import as_frame
 
@@ -50,7 +51,7 @@ class Reason(NamedTuple):
         return f"{what}: {self.contribution:+.2f}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reasons:
     """The reasons of one answer. They, `rest` and `bias` sum to it.
 
@@ -85,6 +86,14 @@ class Reasons:
     n_others: int
     bias: float
     kind: Literal["class", "label", "number"] = "class"
+
+    def __repr__(self) -> str:
+        what = f"{self.total:.4g}" if self.answer is None else few([self.answer])
+        others = f" of {len(self.reasons) + self.n_others}" if self.n_others else ""
+        return (
+            f"Reasons(series {few([self.series])}, {what}: "
+            f"{count(len(self.reasons), 'reason')}{others})"
+        )
 
     def __str__(self) -> str:
         said = f"series {self.series} is predicted {self.statement}, because it"
