@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench lint style types clean
+.PHONY: help demo test bench lint style types dist clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' \
@@ -37,6 +37,12 @@ style: $(STAMP) ## check style and format only (ruff)
 
 types: $(STAMP) ## check types only (mypy on src)
 	$(BIN)/mypy
+
+dist: $(STAMP) ## build wheel and sdist in dist/, and try README with them in an empty environment
+	rm -rf dist
+	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+	bash .ci/first_day $(BIN)/python
 
 clean: ## remove the environment, caches and build products
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
