@@ -4,9 +4,10 @@ VENV ?= .venv
 STAMP := $(VENV)/.stamp
 BIN := $(VENV)/bin
 
-# The pins are for Python 3.11. Another version (3.11 or newer): make PYTHON=python3.12 ...
-PYTHON_OK := import sys; sys.exit(sys.version_info[:2] != (3, 11))
-PYTHON ?= $(firstword $(foreach p,python3.11 python3,$(shell $(p) -c '$(PYTHON_OK)' >/dev/null 2>&1 && echo $(p))))
+# Any of Python 3.10 to 3.13, or the one that is named: make PYTHON=/path/to/python ...
+PYTHON_OK := import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))
+PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3.10 python3,\
+	$(shell $(p) -c '$(PYTHON_OK)' >/dev/null 2>&1 && echo $(p))))
 
 export MPLBACKEND ?= Agg
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -50,13 +51,12 @@ clean: ## remove the environment, caches and build products
 
 $(STAMP): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { \
-		echo "Python 3.11 was not found: neither python3.11 nor python3 is one." >&2; \
-		echo "Install it, or name another (3.11 or newer): make PYTHON=/path/to/python" >&2; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-		echo "'$(PYTHON)' is not a working Python 3.11 or newer, which the versions in constraints.txt need." >&2; exit 1; }
+		echo "No Python 3.10 to 3.13 was found. Install one, or name it: make PYTHON=/path/to/python" >&2; exit 1; }
+	@$(PYTHON) -c '$(PYTHON_OK)' || { \
+		echo "'$(PYTHON)' is not a working Python 3.10 to 3.13, for which constraints.txt is." >&2; exit 1; }
 	@echo "Setting up $(VENV) with $(PYTHON): takes a minute or two"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade --constraint constraints.txt pip setuptools
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --build-constraint constraints.txt \
-		--editable '.[dev,plot,save,aeon]'
+		--editable '.[dev,docs]'
 	@touch $@
