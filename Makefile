@@ -14,7 +14,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench lint style types dist clean
+.PHONY: help demo test bench lint style types docs dist clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' \
@@ -39,6 +39,10 @@ style: $(STAMP) ## check style and format only (ruff)
 types: $(STAMP) ## check types only (mypy on src)
 	$(BIN)/mypy
 
+docs: $(STAMP) ## make the pages in docs/_build/html, tutorials run; a broken link or a name without page fails
+	rm -rf docs/_build docs/_tutorials
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -d docs/_build/doctrees docs docs/_build/html
+
 dist: $(STAMP) ## build wheel and sdist in dist/, and try README with them in an empty environment
 	rm -rf dist
 	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m build
@@ -46,7 +50,7 @@ dist: $(STAMP) ## build wheel and sdist in dist/, and try README with them in an
 	bash .ci/first_day $(BIN)/python
 
 clean: ## remove the environment, caches and build products
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+	rm -rf $(VENV) build dist docs/_build docs/_tutorials .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
 	find src tests benchmarks examples -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(STAMP): pyproject.toml constraints.txt
