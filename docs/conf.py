@@ -12,7 +12,7 @@ from sphinx.errors import ExtensionError
 import genshapelets
 
 project = "genshapelets"
-copyright = "the genshapelets developers"
+copyright = "the genshapelets developers"  # noqa: A001
 version = release = genshapelets.__version__
 
 extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_parser", "sphinx_gallery.gen_gallery"]

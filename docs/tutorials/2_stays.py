@@ -2,9 +2,10 @@
 Stays in intensive care
 =======================
 
-Each stay in intensive care has measurements of its own, at times of its own, and most variables are missing
-most of the time. The stays below are made up: in some of them blood pressure falls while the heart speeds
-up, within a few hours, at any time; those patients are likely to die, the old ones above all.
+Each stay in intensive care has measurements of its own, at times of its own, and most variables
+are missing most of the time. The stays below are made up: in some of them blood pressure falls
+while the heart speeds up, within a few hours, at any time; those patients are likely to die, the
+old ones above all.
 """
 
 import matplotlib.pyplot as plt
@@ -39,8 +40,8 @@ table.head()
 # %%
 # From a long table
 # -----------------
-# One row for each measurement, as such data usually come. Nothing is binned, resampled or filled in.
-# (A table with one column for each variable is read by ``channels=[…]``.)
+# One row for each measurement, as such data usually come. Nothing is binned, resampled or filled
+# in. (A table with one column for each variable is read by ``channels=[…]``.)
 series = RaggedSeries.from_long(
     table, series="stay", time="hour", variable="variable", value="value"
 )
@@ -50,20 +51,20 @@ died = np.where(people.loc[series.series_ids, "died"], "died", "lived")
 # %%
 # Fit
 # ---
-# Few die, and ``class_weight="balanced"`` makes the few count as much as the many. Where classes are of
+# Fewer die than live; ``class_weight="balanced"`` makes both count as much. Where classes are of
 # different sizes, accuracy says little; the area under the ROC curve says more.
 train, test = series[:200], series[200:]
 model = ShapeletClassifier(n_shapelets=6, max_epochs=60, class_weight="balanced", random_state=0)
 model.fit(train, died[:200])
 probability = model.predict_proba(test)[:, list(model.classes_).index("died")]
-print(
-    f"{np.mean(died == 'died'):.0%} died; area under the curve {roc_auc_score(died[200:] == 'died', probability):.2f}"
-)
+area = roc_auc_score(died[200:] == "died", probability)
+print(f"{np.mean(died == 'died'):.0%} died; area under the curve {area:.2f}")
 
 # %%
 # Why?
 # ----
-# The stay of the test series with the highest risk: what was found in it, when, and what each adds.
+# The stay of the test series with the highest risk: what was found in it, when, and what each
+# adds.
 n = int(probability.argmax())
 explanation = model.explain(test)
 print(explanation.reasons(series=n))

@@ -2,9 +2,9 @@
 Digits, with pictures
 =====================
 
-Scikit-learn carries small pictures of written digits. The outline of a digit is a series: a point walks
-around it, and its height and sideways position are two channels. Outlines are of different lengths and their
-points are not evenly spaced, which needs no preparation here.
+Scikit-learn carries small pictures of written digits. The outline of a digit is a series: a point
+walks around it, and its height and sideways position are two channels. Outlines are of different
+lengths and their points are not evenly spaced, which needs no preparation here.
 """
 
 import contourpy
@@ -56,8 +56,8 @@ print(f"accuracy on {len(test)} other digits: {model.score(series[test], digits[
 # %%
 # Which piece of the outline?
 # ---------------------------
-# For each digit the shapelet that speaks most for it in one test series, where it was found: drawn back
-# onto the picture.
+# For each digit the shapelet that speaks most for it in one test series, where it was found:
+# drawn back onto the picture.
 explanation = model.explain(series[test])
 figure, axes = plt.subplots(1, 4, figsize=(9, 2.8), layout="constrained")
 for digit, ax in enumerate(axes):

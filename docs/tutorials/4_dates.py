@@ -2,9 +2,9 @@
 A number from dated readings
 ============================
 
-160 made-up rivers are read by hand, at irregular hours of irregular days. A storm in March made each of
-them rise and fall; how much rain fell upstream is to be told from the readings alone. `ShapeletRegressor`
-predicts numbers, and times are dates throughout.
+160 made-up rivers are read by hand, at irregular hours of irregular days. A storm in March made
+each of them rise and fall; how much rain fell upstream is to be told from the readings alone.
+`ShapeletRegressor` predicts numbers, and times are dates throughout.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Your own discrepancy
 ====================
 
-What counts as alike is yours to say: one method, the formula in torch. Here somebody has plugged in half of
-the electrodes the wrong way round, and nobody knows which: a pulse upside down is the same pulse. No
-discrepancy that comes with the package knows that.
+What counts as alike is yours to say: one method, the formula in torch. Here somebody has plugged
+in half of the electrodes the wrong way round, and nobody knows which: a pulse upside down is the
+same pulse. No discrepancy that comes with the package knows that.
 """
 
 import matplotlib.pyplot as plt
@@ -35,10 +35,10 @@ plt.show()
 # %%
 # The formula
 # -----------
-# ``forward`` gets windows and shapelets on common knots, straight in between: times (…, knots), values
-# (…, knots, channels). Along a piece of width h the square of what goes from p to q integrates to
-# h (p² + p q + q²) / 3. What a discrepancy keeps as a ``torch.nn.Parameter`` is learnt; arguments of its
-# ``__init__`` are kept under their names, for model files.
+# ``forward`` gets windows and shapelets on common knots, straight in between: times (…, knots),
+# values (…, knots, channels). Along a piece of width h the square of what goes from p to q
+# integrates to h (p² + p q + q²) / 3. What a discrepancy keeps as a ``torch.nn.Parameter`` is
+# learnt; arguments of its ``__init__`` are kept under their names, for model files.
 
 
 class EitherWay(Discrepancy):
@@ -57,8 +57,8 @@ class EitherWay(Discrepancy):
 # %%
 # Fit
 # ---
-# It works in estimators, model files, explanations and the report. It is evaluated at every offset by its
-# formula, so it is slower than the discrepancies that come with kernels.
+# It works in estimators, model files, explanations and the report. It is evaluated at every
+# offset by its formula, so it is slower than the discrepancies that come with kernels.
 model = ShapeletClassifier(discrepancy=EitherWay(), n_shapelets=2, max_epochs=30, random_state=0)
 model.fit(X, y)
 print(f"accuracy {model.score(X_test, y_test):.2f} with two shapelets")
