@@ -7,32 +7,16 @@ from pathlib import Path
 import pytest
 
 from genshapelets import Discrepancy
+from tests.examples import run_examples
 
 ROOT = Path(__file__).resolve().parents[1]
 README, CHOOSING = ROOT / "README.md", ROOT / "docs" / "choosing.md"
-
-
-def code_blocks(text):
-    """List (line of the first statement, source) of each Python block."""
-    blocks = re.finditer(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
-    return [(text.count("\n", 0, block.start(1)) + 1, block[1]) for block in blocks]
 
 
 @pytest.fixture(autouse=True)
 def own_classes(monkeypatch):
     """What pages define is forgotten afterwards: other tests have classes of the same names."""
     monkeypatch.setattr(Discrepancy, "_classes", dict(Discrepancy._classes))
-
-
-def run_examples(page):
-    """Run the blocks of a page as one program; returns the names that it leaves."""
-    blocks = code_blocks(page.read_text(encoding="utf-8"))
-    assert len(blocks) >= 3
-    names = {"__name__": page.stem}
-    for line, source in blocks:
-        # Blank lines in front: a failure then names the line of the page.
-        exec(compile("\n" * (line - 1) + source, str(page), "exec"), names)
-    return names
 
 
 def test_examples_run(tmp_path, monkeypatch, capsys):

@@ -2,7 +2,7 @@ r"""Signatures and log-signatures of piecewise-linear paths, in plain torch.
 
 The signature of a path x holds one iterated integral for each word of letters, which are its channels:
 
-.. math:: \mathrm{Sig}(x)_w = \int_{t_1 < \dots < t_k} dx_{w_1}(t_1) \cdots dx_{w_k}(t_k)
+.. math:: \mathrm{Sig}(x)_w = \int_{t_1 < \ldots < t_k} dx_{w_1}(t_1) \cdots dx_{w_k}(t_k)
 
 Signatures multiply as their paths are put one after another (Chen), and that of a straight line is the
 exponential of its increment. Up to a depth it is a list of levels: level k has the words of k letters

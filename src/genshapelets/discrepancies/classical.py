@@ -10,7 +10,7 @@ from .base import Discrepancy
 class ClassicalDiscrepancy(Discrepancy):
     r"""Equation (2) of the paper, for comparison and as a baseline.
 
-    .. math:: \sigma(f, w) = \min_{s \in \{0, \dots, T - S\}} \sum_{t=0}^{S-1} |f_{s+t} - w_t|^2
+    .. math:: \sigma(f, w) = \min_{s \in \{0, \ldots, T - S\}} \sum_{t=0}^{S-1} |f_{s+t} - w_t|^2
 
     A shapelet's knots are its S samples; its length is not learnt. Paths must be regularly sampled;
     missing values are interpolated beforehand, and a path of fewer than S samples is held at its last
