@@ -83,6 +83,15 @@ def test_rows_are_found_by_the_ids_of_the_series(static, by):
     assert {name: column.tolist() for name, column in found.items()} == {"age": [1.0, 2.0]}
 
 
+def test_an_index_that_counts_is_in_order_unless_it_names_series():
+    table = {"who": [7, 7, 5, 5], "t": [0, 1, 0, 1], "x": [1.0, 2.0, 3.0, 4.0]}
+    series = RaggedSeries.from_long(table, series="who", time="t", channels=["x"])
+    frame = pd.DataFrame({"age": np.arange(10.0)})
+    assert series.with_static(frame[:2]).static["age"].tolist() == [0.0, 1.0]
+    assert series.with_static(frame[2:4]).static["age"].tolist() == [2.0, 3.0]
+    assert series.with_static(frame).static["age"].tolist() == [7.0, 5.0]
+
+
 @pytest.mark.parametrize(
     ("static", "said"),
     [

@@ -78,4 +78,21 @@ plt.show()
 # %%
 # What does not change
 # --------------------
-# Age does not move within a stay, so no shapelet can see it.
+# Age does not move within a stay, so no shapelet can see it. What is known of a patient as a whole is
+# given by ``static``, a table with a row for each stay, found by its index; ``counts=True`` adds how
+# often each variable was measured. Both are weighed beside the shapelets, and are among the reasons.
+both = ShapeletClassifier(
+    n_shapelets=6, max_epochs=60, class_weight="balanced", counts=True, random_state=0
+)
+both.fit(train, died[:200], static=people[["age"]])
+probability = both.predict_proba(test, static=people[["age"]])[:, list(both.classes_).index("died")]
+print(f"area under the curve {roc_auc_score(died[200:] == 'died', probability):.2f}, with age")
+
+# %%
+# For explanations, pages and cross-validation the series hold their table themselves.
+known = test.with_static(people[["age"]])
+explanation = both.explain(known)
+print(explanation.reasons(series=n))
+print(explanation.covariates.to_frame())
+plot_contributions(explanation, series=n)
+plt.show()

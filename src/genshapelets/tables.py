@@ -252,8 +252,11 @@ def read_static(
     index: Any = getattr(static, "index", None)
     if by is not None:
         ids = read_columns(static, [by])[0].array
-    elif hasattr(index, "to_numpy") and type(index).__name__ != "RangeIndex":
+    elif hasattr(index, "to_numpy") and not (is_default(index) and len(index) == n_series):
         ids = index.to_numpy()
+        if hasattr(index, "step") and len(index) == n_series and series_ids is not None:
+            # It counts, though not from 0: the rows were cut from a larger frame.
+            ids = ids if set(ids.tolist()) & set(series_ids.tolist()) else None
     if not isinstance(static, Mapping):
         nw, static = _narwhals(), _open(static, [])
         kinds = static.schema.items()
