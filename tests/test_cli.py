@@ -342,6 +342,31 @@ def test_a_table_finds_the_channels_of_the_model_by_name(run, table_model, folde
     assert "0: series 4" in figures and "1: series 4" in figures
 
 
+def test_repeated_observations_are_merged_if_asked_for(run, fails, table_model, tmp_path):
+    once, twice = tmp_path / "once.csv", tmp_path / "twice.csv"
+    frame(8).to_csv(once, index=False)
+    pd.concat([frame(8), frame(8)]).to_csv(twice, index=False)
+    wanted = run("predict", table_model, once, *COLUMNS)[1]
+    assert run("predict", table_model, twice, *COLUMNS, "--aggregate", "mean")[1] == wanted
+    assert "aggregate" in fails("predict", table_model, twice, *COLUMNS)
+
+
+def test_static_covariates_come_in_a_table_of_their_own(run, fails, tmp_path):
+    stays, static, out = (tmp_path / name for name in ("stays.csv", "static.csv", "model"))
+    frame(8).to_csv(stays, index=False)
+    known = pd.DataFrame({"who": [f'stay "{i}", ward' for i in range(8)], "age": np.arange(8) % 3})
+    known[::-1].to_csv(static, index=False)
+    table = [stays, *COLUMNS, "--label", "died"]
+    fitting = ["fit", *table, "--channels", "pulse", "--counts", "--static", static, *TINY]
+    assert run(*fitting, "--quiet", "--out", out)[0] == 0
+    assert set(load(out).model_.covariates.names) == {"age", "measurements of pulse"}
+    assert run("evaluate", out, *table, "--static", static)[0] == 0
+    assert "in the shell: --static" in fails("predict", out, *table)
+    known[1:].to_csv(static, index=False)
+    message = fails("predict", out, *table, "--static", static)
+    assert "static.csv: static has no row for 1 of 8 series" in message
+
+
 def test_a_table_of_datetimes(run, fails, table_model, tmp_path):
     frame(8, days=True).to_csv(tmp_path / "days.csv", index=False)
     table, out = tmp_path / "days.csv", tmp_path / "m"

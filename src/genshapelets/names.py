@@ -12,4 +12,5 @@ CHOICES = {
     "initial": ("windows", "kmeans", "search"),
     "learn": ("all", "head"),
     "short_series": ("error", "hold"),
+    "aggregate": ("mean", "median", "first", "last", "min", "max", "sum"),
 }

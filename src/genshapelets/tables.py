@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .names import CHOICES
+
 TIME = {"date", "dates", "datetime", "t", "time", "timepoint", "timepoints", "times", "timestamp",
         "timestamps"}  # fmt: skip
 
@@ -43,8 +45,9 @@ def read_long(
 ) -> LongTable:
     """Read a long table of either form; see `RaggedSeries.from_long`."""
     frame, series, time, others = _with_index(frame, series, time)
-    if aggregate is not None and aggregate not in AGGREGATES:
-        raise ValueError(f"aggregate must be one of {', '.join(AGGREGATES)}; got {aggregate!r}.")
+    known = CHOICES["aggregate"]
+    if aggregate is not None and aggregate not in known:
+        raise ValueError(f"aggregate must be one of {', '.join(known)}; got {aggregate!r}.")
     if variable is None and value is None and channels is None:
         channels = others
     if variable is None and value is None and channels is not None:
@@ -111,9 +114,6 @@ def read_long(
     lengths = np.bincount(sort_keys[0][is_new], minlength=series_ids.size)
     table = LongTable(sort_keys[1][is_new], values, lengths, series_ids, channels)
     return _only_observed(table)
-
-
-AGGREGATES = ("mean", "median", "first", "last", "min", "max", "sum")
 
 
 def _merge(

@@ -22,7 +22,7 @@ from ..estimators.parameters import check_parameters
 from ..saving import check_saving, check_writable
 from .terminal import UsageError, output, report, say
 
-COLUMNS = ("series", "time", "label", "channels", "variable", "value")
+COLUMNS = ("series", "time", "label", "channels", "variable", "value", "aggregate")
 OF_FOLDERS = ("labels", "sample_rate", "resample")
 
 

@@ -169,6 +169,9 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     )
     table.add_argument("--variable", metavar="COL", help="which channel, if a row is one value")
     table.add_argument("--value", metavar="COL", help="that value")
+    table.add_argument(
+        "--aggregate", choices=CHOICES["aggregate"], help="what repeated observations become"
+    )
     parser.add_argument(
         "--static", metavar="TABLE",
         help="CSV, TSV or Parquet with what is known of each series as a whole, such as age: rows by "

@@ -28,6 +28,7 @@ def read_table(
     variable: str | None = None,
     value: str | None = None,
     label: str | None = None,
+    aggregate: Any = None,
 ) -> tuple[RaggedSeries, NDArray[Any] | None]:
     r"""Read a long table: one row for each (series, time), or one for each observation.
 
@@ -47,6 +48,8 @@ def read_table(
         Names of the columns that say which channel, and its value.
     label : str, optional
         Name of the column with the label, the same in all rows of a series.
+    aggregate : str, optional
+        As for `RaggedSeries.from_long`.
 
     Returns
     -------
@@ -89,8 +92,9 @@ def read_table(
         channels = [entries.get(str(name), name) for name in channels]
     columns[time] = _read_times(file, time, columns[time])
     batch = RaggedSeries.from_long(
-        columns, series=series, time=time, channels=channels, variable=variable, value=value
-    )
+        columns, series=series, time=time, channels=channels, variable=variable, value=value,
+        aggregate=aggregate,
+    )  # fmt: skip
     if label is None:
         return batch, None
     return batch, _one_label_each(file, columns, series, label, batch)
