@@ -49,7 +49,8 @@ html_title = "genshapelets"
 html_math_renderer = "mathml"
 html_show_sphinx = False
 html_copy_source = False
-DOCUMENTED = ["genshapelets", "genshapelets.explain", "genshapelets.datasets"]
+PARTS = ("explain", "datasets", "aeon", "sktime")
+DOCUMENTED = ["genshapelets", *(f"genshapelets.{part}" for part in PARTS)]
 
 
 def mathml(node, as_block):

@@ -1,5 +1,6 @@
 """Reading fitted models: where, why, what it looks like. Nothing here trains."""
 
+from .beside import CovariateParts
 from .channels import channel_importance
 from .counter import Turn, WhatIf
 from .hearing import hear_shapelet
@@ -27,6 +28,7 @@ from .reasons import Reason, Reasons
 
 __all__ = [
     "Claims",
+    "CovariateParts",
     "Explanation",
     "Interpretability",
     "ModelExplanation",
