@@ -568,6 +568,8 @@ def test_reasons_are_the_fewest_that_carry_the_answer(fitted):
                     "said",
                     "start",
                     "end",
+                    "covariate",
+                    "value",
                 ]
 
 

@@ -77,7 +77,7 @@ def test_reprs_are_short_and_say_how_many(classifier, regressor):
         (learnt, ("ModelExplanation(3 shapelets for classes ", "12 series")),
         (matches, ("ShapeletMatches(12 series, 3 shapelets, heart <rate>, temperature, by L2)",)),
         (matches.window(0, 0), ("Window(", "2 channels)")),
-        (explanation.reasons(0), ("Reasons(series 0, ", " shapelet")),
+        (explanation.reasons(0), ("Reasons(series 0, ", " reason")),
         (explanation.what_if(0, 1), ("WhatIf(series 0, shapelet 1 at ", "predicted ")),
         (classifier.interpretability(SERIES, LABELS), ("Interpretability(n_classes=2, unique=",)),
         (classifier.path_, ("SizePath(", " to 3 shapelets in ", "chosen: 3)")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import sys
 import time
 import warnings
@@ -96,4 +97,7 @@ def _bar() -> Any:
         return None
     shape = "{desc} {percentage:3.0f}%|{bar}| {elapsed}{postfix}"
     begun = {"total": 1.0, "desc": "first shapelets", "bar_format": shape}
-    return tqdm(**begun, dynamic_ncols=True, file=sys.stderr)
+    # Some terminals say that they have no size, and nothing would be shown on them.
+    columns, lines = shutil.get_terminal_size()
+    size = {} if is_widget else {"ncols": columns, "nrows": lines}
+    return tqdm(**begun, **size, file=sys.stderr)

@@ -87,7 +87,7 @@ def save(estimator: ShapeletEstimator, path: str | os.PathLike, *, sources: bool
         "fitted": {
             name: plain(getattr(estimator, name))
             for name in FITTED + SOMETIMES + TARGETS[type(estimator).__name__]
-            if hasattr(estimator, name)
+            if name in vars(estimator)
         },
         "path": None if estimator.path_ is None else plain(vars(estimator.path_)),
         "others": {str(size): _said(other, sources=sources) for size, other in others.items()},

@@ -282,15 +282,15 @@ def targets_of(y: Any, n_series: int) -> tuple[NDArray[Any], list[str] | None]:
     if issparse(y):
         raise ValueError("y must be dense; got a sparse matrix. Give y.toarray().")
     try:
-        n_dimensions = np.ndim(y)
+        shape = np.asarray(y).shape
     except ValueError:
         raise ValueError(
             "y must have as many labels for each series as for all others. For sets of labels give "
             "sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)."
         ) from None
-    if n_dimensions != 2 or np.shape(y)[1] < 2:
+    if len(shape) != 2 or shape[1] < 2:
         return one_per_series(y, n_series), None
-    names = [str(name) for name in getattr(y, "columns", [""] * np.shape(y)[1])]
+    names = [str(name) for name in getattr(y, "columns", [""] * shape[1])]
     y = np.asarray(y)
     _check_count(len(y), n_series)
     return y, names

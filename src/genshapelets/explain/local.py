@@ -155,7 +155,7 @@ class Explanation:
     @property
     def every_chosen(self) -> Index:
         """`chosen` of all series."""
-        if self.probabilities is not None:
+        if self.probabilities is not None or self.answers.shape[1] == 1:
             return self.answers.argmax(axis=1)
         spread: Any = self.estimator
         return np.abs((self.answers - self.bias) / spread.target_scale_).argmax(axis=1)
