@@ -12,6 +12,7 @@ import torch
 from genshapelets import RaggedSeries, ShapeletClassifier, ShapeletRegressor, load
 from genshapelets.covariates import FARTHEST, find_covariates
 from genshapelets.elimination import eliminate
+from genshapelets.explain import find_matches
 from genshapelets.explain.reasons import all_parts
 
 N = 80
@@ -305,4 +306,31 @@ def test_files_keep_them(fitted, tmp_path):
     sizes = [int(size) for size in again.path_.n_shapelets]
     np.testing.assert_array_equal(
         again.pruned(sizes[0]).predict_proba(series), model.pruned(sizes[0]).predict_proba(series)
+    )
+
+
+def test_discrepancies_need_none(fitted):
+    model, series, _ = fitted
+    bare = replace(series, static=None)
+    np.testing.assert_array_equal(model.transform(bare), model.transform(series))
+    assert find_matches(model, bare).window(0, 0).path.shape[0] == 2
+
+
+def test_each_of_several_targets_has_weights_of_its_own(tmp_path):
+    series, static, y = stays()
+    labels = pd.DataFrame({"ill": y == "ill", "old": static["age"].fillna(50) > 55}).astype(int)
+    model = ShapeletClassifier(n_shapelets=4, max_epochs=40, random_state=0)
+    model.fit(series, labels, static=static)
+    known = series.with_static(static)
+    alone = model.for_target("old")
+    np.testing.assert_allclose(
+        alone.predict_proba(known)[:, 1], model.predict_proba(known)[:, 1], rtol=1e-12
+    )
+    explanation = model.explain(known)
+    total = explanation.contributions().sum(axis=2) + explanation.bias
+    total += explanation.covariates.contributions.sum(axis=2)
+    np.testing.assert_allclose(total, explanation.answers, atol=1e-10)
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(
+        load(tmp_path / "model").predict_proba(known), model.predict_proba(known)
     )

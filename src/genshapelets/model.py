@@ -83,11 +83,14 @@ class ShapeletModel(nn.Module):
         self.register_buffer("feature_mean", torch.zeros(n_shapelets))
         self.register_buffer("feature_scale", torch.ones(n_shapelets))
 
-    def paths(self, series: RaggedSeries) -> Paths:
-        """Standardise the channels and interpolate; a channel never observed becomes 0, the mean."""
+    def paths(self, series: RaggedSeries, *, covariates: bool = True) -> Paths:
+        """Standardise the channels and interpolate; a channel never observed becomes 0, the mean.
+
+        They hold the covariates of the series, if the model has any, unless these are not wanted.
+        """
         centre, scale = self.centre.cpu().numpy(), self.scale.cpu().numpy()
         paths = interpolate(self.interpolation(standardise(series, centre, scale)))
-        if self.covariates is None:
+        if self.covariates is None or not covariates:
             return paths
         return replace(paths, covariates=self.covariates.values(series))
 

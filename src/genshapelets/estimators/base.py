@@ -406,7 +406,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         self._check_like_training(series, model)
         with torch.no_grad(), self._threads():
             parts = [
-                model.transform(model.paths(series[first : first + CHUNK]))
+                model.transform(model.paths(series[first : first + CHUNK], covariates=False))
                 for first in range(0, len(series), CHUNK)
             ]
         discrepancy = torch.cat([part.discrepancy for part in parts])

@@ -200,12 +200,12 @@ class ShapeletMatches:
 
     def corners(self, series: int) -> Array:
         """Times, as the batch counts them, between which the path of a series is straight."""
-        path = self._model.paths(self.series[[series]])
+        path = self._model.paths(self.series[[series]], covariates=False)
         return path.knots + path.origin[0]
 
     def path_at(self, series: int, times: Array) -> Array:
         """Values (channels, times) of the path of a series, at times as the batch counts them."""
-        values = self._model.paths(self.series[[series]]).evaluate(times)[0]
+        values = self._model.paths(self.series[[series]], covariates=False).evaluate(times)[0]
         return values * self.scale[:, None] + self.centre[:, None]
 
 

@@ -137,7 +137,9 @@ def measure(
     estimator = learnt.explanation.estimator
     model, some = estimator.model_, np.random.default_rng(random_state)
     with estimator._threads():
-        random = random_discrepancy(model, model.paths(learnt.matches.series), n_windows, some)
+        random = random_discrepancy(
+            model, model.paths(learnt.matches.series, covariates=False), n_windows, some
+        )
     nearest = learnt.nearest_discrepancy
     squares = model.transform.discrepancy.squares(learnt.matches.n_shapelets).cpu().numpy()
     random, nearest = (np.where(squares, np.sqrt(x), x) for x in (random, nearest))
