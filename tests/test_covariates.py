@@ -60,6 +60,12 @@ def test_tables_of_any_kind_are_read_alike(static):
     assert found["sex"].tolist() == ["F", None, "M"]
 
 
+@pytest.mark.parametrize("column", [pd.Series([1, 2], name="age"), pl.Series("age", [1, 2])])
+def test_a_column_is_a_table_of_one(column):
+    found = RaggedSeries.from_arrays(np.zeros((2, 1, 4))).with_static(column).static
+    assert found["age"].tolist() == [1.0, 2.0]
+
+
 def test_numbers_of_a_categorical_type_are_categories():
     static = pd.DataFrame({"unit": pd.Categorical([1, 2, 1])})
     found = RaggedSeries.from_arrays(np.zeros((3, 1, 4))).with_static(static).static

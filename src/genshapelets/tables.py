@@ -248,6 +248,8 @@ def read_static(
                 f"{array.shape}."
             )
         static = {f"static {place}": column for place, column in enumerate(array.T)}
+    if hasattr(static, "to_frame"):  # a single column of pandas or polars
+        static = static.to_frame()
     ids = None
     index: Any = getattr(static, "index", None)
     if by is not None:
