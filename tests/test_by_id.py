@@ -52,8 +52,10 @@ def test_kinds_of_ids(ids):
 
 def test_what_only_counts_is_in_order_already():
     series = make_series(SHUFFLED)
-    for y in (CLASSES, CLASSES.tolist(), pd.Series(CLASSES), pl.Series(CLASSES)):
+    for y in (CLASSES, CLASSES.tolist(), pl.Series(CLASSES)):
         assert in_order(y, series) is y
+    counted = pd.Series(CLASSES)
+    assert in_order(counted, make_series()) is counted
     assert in_order(None, series) is None
     later = pd.Series(np.tile(CLASSES, 9)).iloc[5 * N : 6 * N]
     assert in_order(later, make_series()) is later
@@ -76,8 +78,8 @@ def test_who_is_missing():
     series = make_series()
     with pytest.raises(ValueError, match="2 of 12 series have no entry in y: 'p3', 'p7'. Leave"):
         in_order(BY_ID.drop(["p3", "p7"]), series)
-    with pytest.raises(ValueError, match="its ids are others: 0, .*'p0', .*give y.to_numpy()"):
-        in_order(pd.Series(CLASSES, index=np.append(0, np.arange(N - 1))), series)
+    with pytest.raises(ValueError, match="its ids are others: 'q8', .*'p0', .*give y.to_numpy()"):
+        in_order(BY_ID.rename(lambda name: name.replace("p", "q")), series)
     with pytest.raises(ValueError, match="y has more than one entry for 'p4'.*groupby"):
         in_order(pd.concat([BY_ID, BY_ID[["p4"]]]), series)
     with pytest.raises(TypeError, match="y is a dict by id, but the series have no ids"):
@@ -129,3 +131,17 @@ def test_unobserved_series_and_their_labels():
         series = RaggedSeries.from_long(rows, series="series", time="time", channels=["channel_0"])
     with pytest.warns(UserWarning, match="entries of no series, 1 of 12, which are left out: 'p5'"):
         assert list(in_order(BY_ID, series)) == np.delete(CLASSES, 5).tolist()
+
+
+def test_rows_of_labels_that_counted_stay_in_their_order():
+    table = {"who": ["a", "a", "b", "b"], "t": [0, 1, 0, 1], "x": [1.0, 2.0, 3.0, 4.0]}
+    series = RaggedSeries.from_long(table, series="who", time="t", channels=["x"])
+    y = pd.Series(["first", "second"])
+    assert list(in_order(y.iloc[[1, 0]], series[[1, 0]])) == ["second", "first"]
+
+
+def test_a_count_that_may_be_ids_in_another_order_is_refused():
+    table = {"who": [1, 1, 0, 0], "t": [0, 1, 0, 1], "x": [1.0, 2.0, 3.0, 4.0]}
+    series = RaggedSeries.from_long(table, series="who", time="t", channels=["x"])
+    with pytest.raises(ValueError, match=r"Give y.to_numpy\(\) if it is in the order"):
+        in_order(pd.Series(["first", "second"]), series)

@@ -340,3 +340,50 @@ def test_each_of_several_targets_has_weights_of_its_own(tmp_path):
     np.testing.assert_array_equal(
         load(tmp_path / "model").predict_proba(known), model.predict_proba(known)
     )
+
+
+# Odd tables
+
+
+def test_by_needs_ids():
+    series = RaggedSeries.from_arrays(np.zeros((2, 1, 4)))
+    with pytest.raises(ValueError, match="the series have no ids"):
+        series.with_static({"who": [1, 0], "age": [3.0, 4.0]}, by="who")
+
+
+def test_a_text_column_without_entries_is_missing_everywhere(fitted):
+    model, series, _ = fitted
+    one = replace(series[:1], static={"age": np.array([50.0]), "unit": np.array([np.nan])})
+    assert model.predict_proba(one).shape == (1, 2)
+    assert model.explain(one).covariates.values[0, 1] is None
+    joined = RaggedSeries.concatenate([series[:2], one])
+    assert joined.static["unit"].tolist() == [*series.static["unit"][:2], None]
+
+
+def test_a_flag_that_is_only_there_or_missing_is_shown_as_it_is():
+    series = RaggedSeries.from_arrays(np.zeros((3, 1, 4))).with_static({"done": [1, None, 1]})
+    found = find_covariates(series, False, 1)
+    assert [one.kind for one in found.each] == ["missing"]
+    assert found.shown(series).tolist() == [[1.0], [None], [1.0]]
+
+
+@pytest.mark.parametrize(
+    ("column", "wanted"),
+    [
+        ([np.float64(1), None], [1.0, np.nan]),
+        ([np.int64(1), 2], [1.0, 2.0]),
+        ([np.str_("a"), "b"], ["a", "b"]),
+        (pd.Series([np.int64(1), None], dtype=object), [1.0, np.nan]),
+        (pd.Categorical([1, 2]), ["1", "2"]),
+    ],
+)
+def test_entries_of_any_library(column, wanted):
+    table = {"x": pd.Series(column) if isinstance(column, pd.Categorical) else column}
+    found = RaggedSeries.from_arrays(np.zeros((2, 1, 4))).with_static(table).static["x"]
+    np.testing.assert_array_equal(found, np.array(wanted, dtype=found.dtype))
+
+
+def test_columns_that_share_a_name_are_refused():
+    frame = pd.DataFrame([[1.0, 2.0]], columns=["a", "a"])
+    with pytest.raises(ValueError, match="2 columns 'a'"):
+        RaggedSeries.from_arrays(np.zeros((1, 1, 4))).with_static(frame)

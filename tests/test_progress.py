@@ -142,13 +142,20 @@ def test_a_resumed_leg_has_less_to_do(clock):
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("90s", 90), ("1h30m", 5400), ("10 min", 600), ("0.5h", 1800), ("2 hours 1 second", 7201)],
+    [
+        ("90", 90),
+        ("90s", 90),
+        ("1h30m", 5400),
+        ("10 min", 600),
+        ("0.5h", 1800),
+        ("2 hours 1 second", 7201),
+    ],
 )
 def test_times_in_words(text, seconds):
     assert seconds_of(text) == seconds
 
 
-@pytest.mark.parametrize("text", ["", "soon", "10", "-3s", "5 min and more", "1d"])
+@pytest.mark.parametrize("text", ["", "soon", "-3s", "5 min and more", "1d"])
 def test_what_is_no_time(text):
     with pytest.raises(ValueError, match="is not a time such as"):
         seconds_of(text)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from .series import RaggedSeries
+from .tables import as_categories
 
 MOST_CATEGORIES = 50  # of one column: more are names, not categories
 FARTHEST = 5.0  # standard deviations: one wild number must not decide
@@ -56,7 +57,8 @@ class Covariate(NamedTuple):
             return column
         if self.kind == "missing":
             return np.isnan(column).astype(np.float64)
-        return np.array([entry == self.category for entry in column], dtype=np.float64)
+        entries = as_categories(column)
+        return np.array([entry == self.category for entry in entries], dtype=np.float64)
 
 
 class Covariates(nn.Module):
@@ -106,10 +108,11 @@ class Covariates(nn.Module):
             column = self.names.index(one.name)
             if one.kind == "count":
                 shown[:, column] = np.expm1(one.of(series)).round().astype(int).tolist()
-            elif one.kind == "number":
-                shown[:, column] = [None if math.isnan(x) else x for x in one.of(series).tolist()]
             elif one.kind == "category":
-                shown[:, column] = (series.static or {})[one.source]
+                shown[:, column] = as_categories((series.static or {})[one.source])
+            else:
+                known = (series.static or {})[one.source].tolist()
+                shown[:, column] = [None if math.isnan(x) else x for x in known]
         return shown
 
     def by_name(self, parts: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -127,9 +130,11 @@ class Covariates(nn.Module):
                 "series.with_static(frame)."
             )
         for one in self.each:
-            if one.kind in ("number", "category"):
-                numbers = static[one.source].dtype.kind == "f"
-                if numbers != (one.kind == "number"):
+            if one.kind != "count":
+                wanted = one.kind != "category"
+                column = static[one.source] if wanted else as_categories(static[one.source])
+                numbers = column.dtype.kind == "f"
+                if numbers != wanted:
                     kinds = ("numbers", "text")
                     raise ValueError(
                         f"the static covariate {one.source} was {kinds[numbers]} when the model was "

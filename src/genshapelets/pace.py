@@ -23,13 +23,15 @@ PART = re.compile(r"(\d+(?:\.\d+)?)\s*(hours?|h|minutes?|min|m|seconds?|sec|s)\s
 
 
 def seconds_of(text: str) -> float:
-    """Seconds in a text such as "90s", "10min", "1h30m"; a ValueError if it is none.
+    """Seconds in a text such as "90", "90s", "10min", "1h30m"; a ValueError if it is none.
 
     Examples
     --------
-    >>> seconds_of("90s"), seconds_of("10 min"), seconds_of("1h30m")
-    (90.0, 600.0, 5400.0)
+    >>> seconds_of("90"), seconds_of("90s"), seconds_of("10 min"), seconds_of("1h30m")
+    (90.0, 90.0, 600.0, 5400.0)
     """
+    if re.fullmatch(r"\d+(\.\d+)?", text.strip()):
+        return float(text)
     parts = PART.findall(text)
     if not parts or PART.sub("", text).strip():
         raise ValueError(f"{text!r} is not a time such as '90s', '10min' or '1h30m'")

@@ -11,7 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from .arrays import DOUBLE_EPS, flatten, listed, match_times, offsets_of, precision_of
 from .labelled import as_ids, is_labelled, read_labelled, refuse_long
-from .tables import as_floats, name_series, read_long, read_static
+from .tables import (
+    as_categories,
+    as_floats,
+    name_series,
+    only_observed,
+    read_long,
+    read_static,
+)
 
 _NANOSECONDS = 10**9  # in a second
 
@@ -206,7 +213,7 @@ class RaggedSeries:
         (['a', 'b'], array([2., 3.]), array([[nan, 80.]]))
         """
         chosen = None if channels is None else _as_names(channels)
-        table = read_long(frame, series, time, chosen, variable, value, aggregate)
+        table = only_observed(read_long(frame, series, time, chosen, variable, value, aggregate))
         return cls._checked(
             table.instants,
             table.values,
@@ -254,7 +261,12 @@ class RaggedSeries:
         static = None
         if names[0]:
             columns = [part.static or {} for part in parts]
-            static = {name: np.concatenate([some[name] for some in columns]) for name in names[0]}
+            static = {}
+            for name in names[0]:
+                each = [some[name] for some in columns]
+                if len({column.dtype for column in each}) > 1:
+                    each = [as_categories(column) for column in each]
+                static[name] = np.concatenate(each)
         ids = [part.series_ids for part in parts if part.series_ids is not None]
         if len({array.dtype.kind for array in ids}) > 1:
             ids = [array.astype(object) for array in ids]

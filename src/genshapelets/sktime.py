@@ -54,6 +54,12 @@ def as_series(panel: Any) -> RaggedSeries:
         time="time",
         channels=list(columns),
     )
+    n_instances = len(keys["series"].unique())
+    if len(series) < n_instances:
+        raise ValueError(
+            f"{n_instances - len(series)} of {n_instances} instances have no observation: all values "
+            "are missing. Leave them out first."
+        )
     # So sktime calls the channels of an array, which has no names for them.
     nameless = names == tuple(f"var_{place}" for place in range(len(names)))
     return replace(series, channel_names=None if nameless else names)

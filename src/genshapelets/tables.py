@@ -112,8 +112,7 @@ def read_long(
         cell = row * len(channels) + sort_keys[2]
         _merge(floats[0][order], cell, values.reshape(-1), aggregate)
     lengths = np.bincount(sort_keys[0][is_new], minlength=series_ids.size)
-    table = LongTable(sort_keys[1][is_new], values, lengths, series_ids, channels)
-    return _only_observed(table)
+    return LongTable(sort_keys[1][is_new], values, lengths, series_ids, channels)
 
 
 def _merge(
@@ -141,7 +140,7 @@ def _merge(
     into[place] = merged
 
 
-def _only_observed(table: LongTable) -> LongTable:
+def only_observed(table: LongTable) -> LongTable:
     """Leave out series without any observation, and say so; if there is no other, leave all."""
     owner = np.repeat(np.arange(len(table.lengths)), table.lengths)
     seen = np.bincount(owner, ~np.isnan(table.values).all(axis=1), len(table.lengths)) > 0
@@ -253,18 +252,25 @@ def read_static(
     ids = None
     index: Any = getattr(static, "index", None)
     if by is not None:
+        if series_ids is None:
+            raise ValueError(
+                f"static is to be found by its column {by!r}, but the series have no ids. Make them by "
+                "RaggedSeries.from_long, or give rows in the order of the series without by=."
+            )
         ids = read_columns(static, [by])[0].array
     elif hasattr(index, "to_numpy") and not (is_default(index) and len(index) == n_series):
         ids = index.to_numpy()
         if hasattr(index, "step") and len(index) == n_series and series_ids is not None:
             # It counts, though not from 0: the rows were cut from a larger frame.
             ids = ids if set(ids.tolist()) & set(series_ids.tolist()) else None
-    if not isinstance(static, Mapping):
-        nw, static = _narwhals(), _open(static, [])
-        kinds = static.schema.items()
-        coded = [name for name, kind in kinds if kind in (nw.Categorical, nw.Enum)]
-        static = static.with_columns(nw.col(*coded).cast(nw.String)) if coded else static
-    known = list(static) if isinstance(static, Mapping) else static.columns
+    if isinstance(static, Mapping):
+        static = {name: _as_text_if_coded(_recognise(column)) for name, column in static.items()}
+        known = list(static)
+    else:
+        known = getattr(static, "column_names", None) or list(getattr(static, "columns", ()))
+        static = _open(static, known)
+        known = static.columns
+        static = {name: _as_text_if_coded(static.get_column(name)) for name in known}
     names = [name for name in known if name != by]
     if not names:
         raise ValueError("static must have at least one column; got none.")
@@ -282,10 +288,25 @@ def read_static(
     return {name: column[rows] for name, column in columns.items()}
 
 
+def _as_text_if_coded(column: Any) -> Any:
+    """A column of a categorical type as text, any other as it is."""
+    if isinstance(column, np.ndarray):
+        return column
+    nw = _narwhals()
+    return column.cast(nw.String) if column.dtype in (nw.Categorical, nw.Enum) else column
+
+
+def as_categories(column: NDArray[Any]) -> NDArray[Any]:
+    """A static column as text, None = missing: one without any entry may have come as NaN."""
+    is_empty = column.dtype.kind == "f" and bool(np.isnan(column).all())
+    return np.full(len(column), None, dtype=object) if is_empty else column
+
+
 def _as_static(name: Hashable, column: Column) -> NDArray[Any]:
     """Numbers as float64, NaN = missing; text as objects, None = missing."""
     array, nulls = column
     entries = [None if null else entry for entry, null in zip(array.tolist(), nulls, strict=True)]
+    entries = [entry.item() if isinstance(entry, np.generic) else entry for entry in entries]
     kinds = {type(entry) for entry in entries if entry is not None}
     if kinds <= {int, float, bool}:
         numbers = np.array(entries, dtype=np.float64)  # of None: NaN

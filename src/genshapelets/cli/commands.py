@@ -245,8 +245,9 @@ def _read_file(args: argparse.Namespace, model: Any, labelled: bool) -> tuple[An
     if args.static:
         with _about(args.static):
             known = read_columns(existing_file(args.static))
-            by = None if series.series_ids is None or os.path.isdir(args.data) else args.series
-            series = series.with_static(known, by=by)
+            if series.series_ids is not None and args.series is None:
+                raise UsageError("--static needs --series, the name of its column of series.")
+            series = series.with_static(known, by=args.series)
     return series, labels
 
 

@@ -321,6 +321,9 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         model.linear()  # refuses a head that has no rows
         twin = copy.copy(self)
         twin.target_names_ = None
+        if twin.path_ is not None:  # whose figures are of all targets together
+            unknown = np.full(len(twin.path_.n_shapelets), np.nan)
+            twin.path_ = replace(twin.path_, loss=unknown, loss_error=unknown, score=unknown)
         twin._only_target(place)
         twin.fitted_ = {
             size: replace(fitted, model=_of_output(fitted.model, place))

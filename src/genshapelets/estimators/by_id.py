@@ -30,6 +30,7 @@ def in_order(y: Any, series: RaggedSeries, what: str = "y") -> Any:
         return y
     else:
         if is_default(index) and len(y) == len(series):
+            _check_not_ids(ids, what)
             return y
         names = np.asarray(index)
     known, wanted = _entries(names), _entries(ids)
@@ -38,7 +39,7 @@ def in_order(y: Any, series: RaggedSeries, what: str = "y") -> Any:
     place = {name: n for n, name in enumerate(known)}
     where = np.array([place.get(name, -1) for name in wanted])
     if (where < 0).all():
-        if hasattr(index, "step") and len(y) == len(series):  # it counts, though not from 0
+        if names.dtype.kind in "iu" and len(y) == len(series):  # rows of what counted from 0
             return y
         raise ValueError(
             f"{what} is by id, but its ids are others: {some(names)}. The series are {some(ids)}. "
@@ -68,6 +69,18 @@ def in_order(y: Any, series: RaggedSeries, what: str = "y") -> Any:
         entries = list(y.values())
         return [entries[n] for n in where]
     return y.iloc[where]
+
+
+def _check_not_ids(ids: Any, what: str) -> None:
+    """Refuse an index 0, 1, … of which nobody knows whether it counts or names the series."""
+    if ids.dtype.kind in "iu":
+        count = np.arange(len(ids))
+        if not np.array_equal(ids, count) and np.array_equal(np.sort(ids), count):
+            raise ValueError(
+                f"the index of {what} counts 0, 1, …, and the series have these as ids, in another "
+                f"order. Give {what}.to_numpy() if it is in the order of the series, or "
+                f"{what}.loc[series.series_ids] if not."
+            )
 
 
 def _entries(ids: Any) -> list[Any]:

@@ -228,7 +228,7 @@ class Fitter:
         n_outputs = 1 if goal is None else goal.n_outputs
         covariates = None
         if goal is not None:
-            covariates = find_covariates(series[training], self.counts, n_outputs)
+            covariates = find_covariates(series, self.counts, n_outputs)
         if covariates is not None:
             paths = replace(paths, covariates=covariates.values(series))
         given = Given(
@@ -307,7 +307,9 @@ class Fitter:
 
         @torch.no_grad()
         def judge(model: ShapeletModel) -> tuple[Array, float]:
-            paths = model.paths(others)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a category of these alone is none of the user's
+                paths = model.paths(others)
             return their_goal.judge(
                 model.outputs(model.discrepancies(paths), paths.covariates).cpu()
             )

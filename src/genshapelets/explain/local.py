@@ -88,6 +88,7 @@ class Explanation:
 
     def __repr__(self) -> str:
         what = "numbers" if self.classes is None else f"classes {few(self.classes)}"
+        what = what if self.target_names is None else f"targets {few(self.target_names)}"
         n_series, n_shapelets = self.matches.discrepancy.shape
         return f"Explanation({count(n_series, 'series')}, {count(n_shapelets, 'shapelet')}; {what})"
 

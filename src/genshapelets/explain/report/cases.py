@@ -14,7 +14,7 @@ from ..counter import Turn
 from ..local import Explanation
 from ..matches import ShapeletMatches
 from ..measures import CARRIED
-from ..reasons import n_needed
+from ..reasons import all_parts, n_needed
 from .cards import FEW_CHANNELS, few, own_channels, window_of
 from .numbers import pack_curve, said, short
 
@@ -59,8 +59,9 @@ def case(
             "others": n_others,
             "rest": short(rest) if n_others else None,
         }
-        size = np.abs(parts[answer])
-        tops[-1]["carried"] = short(size[order].sum() / max(float(size.sum()), 1e-300), 4)
+        listed = np.abs([part for *_, part in top + beside]).sum()
+        every = np.abs(all_parts(explanation, series)[answer]).sum()
+        tops[-1]["carried"] = short(float(listed) / max(float(every), 1e-300), 4)
         if explanation.probabilities is not None:
             tops[-1]["probability"] = short(explanation.probabilities[series, answer], 4)
     used = sorted({k for top in tops for k, _ in top["parts"]})
