@@ -509,3 +509,9 @@ def test_examples_of_the_page_run(tmp_path, monkeypatch, capsys):
     assert "('early', 'late') (60, 2) 0.9" in capsys.readouterr().out
     assert names["bags"].score(names["positions"], names["labels"][:, 0]) > 0.8
     assert {path.name for path in tmp_path.iterdir()} == {"late.html", "late.safetensors"}
+
+
+def test_targets_are_named_where_a_model_shows_itself():
+    model = fitted(BOTH, LABELS, ShapeletClassifier)
+    assert "targets" in model._fitted_html() and LABELS.columns[0] in model._fitted_html()
+    assert "targets" in repr(model.explain(BOTH)) and "classes" not in repr(model.explain(BOTH))

@@ -534,7 +534,7 @@ class RaggedSeries:
         """Return the batch as the columns of a table: series, time, then one for each channel.
 
         ``pandas.DataFrame(batch.to_long())`` or ``polars.DataFrame(batch.to_long())`` makes it a
-        dataframe, and `from_long` reads it back without loss.
+        dataframe, and `from_long` reads it back without loss, but for `static`.
 
         Returns
         -------
@@ -561,7 +561,7 @@ class RaggedSeries:
     def to_pandas(self) -> Any:
         """Return the batch as a pandas frame with an index (series, time) and a column for each channel.
 
-        `from_long` and `from_arrays` read it back without loss, and so do the estimators.
+        `from_long` and `from_arrays` read it back without loss, but for `static`; so do the estimators.
 
         Returns
         -------

@@ -130,7 +130,7 @@ def info(args: argparse.Namespace) -> None:
     lengths = model.lengths_ / np.timedelta64(1, "s") if model.has_datetimes_ else model.lengths_
     figures = {
         "model": type(model).__name__,
-        **({"classes": model.classes_.tolist()} if hasattr(model, "classes_") else {}),
+        **_answers(model),
         "channels": list(model.channel_names_ or []) or model.n_channels_in_,
         "times": "datetimes, lengths in seconds" if model.has_datetimes_ else "numbers",
         "shapelets": len(lengths),
@@ -140,6 +140,13 @@ def info(args: argparse.Namespace) -> None:
         "parameters": {k: v for k, v in model.get_params().items() if v != default[k]},
     }
     report(figures, args.json)
+
+
+def _answers(model: Any) -> dict[str, Any]:
+    """What a model tells apart, or predicts."""
+    if model.target_names_ is not None:
+        return {"targets": list(model.target_names_)}
+    return {"classes": model.classes_.tolist()} if hasattr(model, "classes_") else {}
 
 
 def _load(args: argparse.Namespace, predicts: bool = False) -> Any:

@@ -36,7 +36,9 @@ class Readable:
             return ""
         n_shapelets, lengths = len(self.lengths_), np.sort(self.lengths_)
         rows = [("shapelets", str(n_shapelets))]
-        if hasattr(self, "classes_"):
+        if self.target_names_ is not None:
+            rows.insert(0, ("targets", f"{len(self.target_names_)}: {few(self.target_names_)}"))
+        elif hasattr(self, "classes_"):
             rows.insert(0, ("classes", f"{len(self.classes_)}: {few(self.classes_)}"))
         shortest, longest = (_said(length) for length in lengths[[0, -1]])
         rows.append(("their lengths", f"{shortest} to {longest}" if len(lengths) > 1 else shortest))
