@@ -825,7 +825,7 @@ BAD = {
     "short_series": ("drop", True),
     "head": (nn.Linear, "linear"),
     "checkpoint_interval": (-1, None, np.nan),
-    "max_time": (0, -1.0, np.nan, np.inf, True, "", "soon", "10", "-3s", "5 min and more", [60]),
+    "max_time": (0, -1.0, np.nan, np.inf, True, "", "soon", "-3s", "5 min and more", [60]),
     "n_jobs": (0, 1.5, "all"),
     "device": ("gpu", 3.5),
     "verbose": (-1, None, "yes"),

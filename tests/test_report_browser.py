@@ -478,7 +478,7 @@ def test_print_is_light_and_complete(visit):
 
     page = visit("hostile", color_scheme="dark", change=change)
     page.emulate_media(media="print")
-    page.wait_for_function("document.querySelector('details').open")
+    page.wait_for_function("() => document.querySelector('details').open")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.locator(".card:visible").count() == page.locator(".card").count() == 12
     assert not page.locator("nav").is_visible() and not page.locator("#next").is_visible()
@@ -503,7 +503,7 @@ def test_print_is_light_and_complete(visit):
         assert cut == 0
     assert len(page.pdf(format="A4")) > 10_000
     page.emulate_media(media="screen")
-    page.wait_for_function("!document.querySelector('details').open")
+    page.wait_for_function("() => !document.querySelector('details').open")
 
 
 def test_the_page_can_be_used_without_seeing_it(visit):
