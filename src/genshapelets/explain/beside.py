@@ -38,11 +38,15 @@ class CovariateParts:
         """One fact in words, such as "age = 71"."""
         return f"{self.names[name]} = {said_value(self.values[series, name])}"
 
-    def to_frame(self) -> Any:
-        """Mean size of what each covariate adds to an answer, as a ``pandas.DataFrame``; most first."""
+    def ranked(self) -> list[tuple[str, float]]:
+        """Covariates by the mean size of what each adds to an answer; most first."""
         size = np.abs(self.contributions).mean(axis=(0, 1))
-        order = np.argsort(-size, kind="stable")
-        return as_frame({"covariate": [self.names[j] for j in order], "mean_size": size[order]})
+        return [(self.names[j], float(size[j])) for j in np.argsort(-size, kind="stable")]
+
+    def to_frame(self) -> Any:
+        """What `ranked` says, as a ``pandas.DataFrame``."""
+        names, sizes = zip(*self.ranked(), strict=True)
+        return as_frame({"covariate": list(names), "mean_size": list(sizes)})
 
 
 def covariate_parts(estimator: ShapeletEstimator, series: RaggedSeries) -> CovariateParts | None:

@@ -68,9 +68,8 @@ def about_covariates(explanation: Explanation) -> list[list[Any]]:
     known = explanation.covariates
     if known is None:
         return []
-    size = np.abs(known.contributions).mean(axis=(0, 1))
-    order = np.argsort(-size, kind="stable")[:MANY_CHANNELS]
-    return [[said(known.names[j], 1000), short(float(size[j]))] for j in order if size[j] > 0]
+    most = known.ranked()[:MANY_CHANNELS]
+    return [[said(name, 1000), short(size)] for name, size in most if size > 0]
 
 
 def about_model(estimator: ShapeletEstimator) -> dict[str, Any]:
