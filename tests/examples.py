@@ -11,6 +11,13 @@ def code_blocks(text):
     return [(text.count("\n", 0, block.start(1)) + 1, block[1]) for block in blocks]
 
 
+def shell_lines(page):
+    """The commands of a page's one block of them."""
+    text = page.read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```\n((?:genshapelets .*\n)+)```", text, flags=re.MULTILINE)
+    return block.splitlines()
+
+
 def run_examples(page):
     """Run the blocks of a page in order; returns the names that they leave."""
     blocks = code_blocks(page.read_text(encoding="utf-8"))

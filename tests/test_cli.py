@@ -30,6 +30,7 @@ from genshapelets.cli import main
 from genshapelets.cli.options import EPILOGS, FORMATS, make_parser
 from genshapelets.datasets.audio import AUDIO_SUFFIXES
 from genshapelets.datasets.tables import TEXT_SUFFIXES
+from genshapelets.saving import read_file
 
 TINY = ["--shapelets", "3", "--epochs", "3", "--jobs", "1"]
 COLUMNS = ["--series", "who", "--time", "when"]
@@ -628,12 +629,13 @@ def test_a_failure_leaves_the_output_as_it_was(run, fails, model, data, tmp_path
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", full)
-        err = fails("predict", model, data, "--out", out)
-        assert err == f"genshapelets: error: {out}: No space left on device\n"
-        fails("fit", data, "--out", tmp_path / "m", "--quiet", *TINY)
+        err = fails("predict", model, data, "--out", out, "--force")
+        assert err == f"genshapelets: error: cannot write {out}: No space left on device.\n"
+        fails("fit", data, "--out", tmp_path / "m", "--force", "--quiet", *TINY)
+    assert "old.csv exists. Add --force" in fails("predict", model, data, "--out", out)
     assert out.read_text() == "old"
     assert sorted(os.listdir(tmp_path)) == ["old.csv", "two.ts"]
-    assert run("predict", model, data, "--out", out)[0] == 0
+    assert run("predict", model, data, "--out", out, "--force")[0] == 0
     assert out.read_text().startswith("series,prediction\n")
 
 
@@ -714,6 +716,96 @@ def test_wrong_usage(run, arguments):
     status, out, err = run(*arguments.split())
     assert (status, out) == (2, "")
     assert err.startswith("usage: genshapelets") and "error: " in err
+
+
+LONG = "x" * 5000
+
+
+@pytest.mark.parametrize("name", ["stays.csv", "stays.csv.gz", "stays.parquet", "train.ts", "m.gs"])
+def test_damaged_files_are_one_line(fails, run, model, table_model, data, name, tmp_path):
+    table, whole, file = frame(8), tmp_path / f"whole-{name}", tmp_path / name
+    if name.endswith((".ts", ".gs")):
+        whole = Path(data if name.endswith(".ts") else model)
+    elif name.endswith("parquet"):
+        table.to_parquet(whole, index=False)
+    else:
+        table.to_csv(whole, index=False)
+    content, random = whole.read_bytes(), np.random.default_rng(0)
+    damaged = [content[: len(content) // 2], content[:5], content[9:], b"\0" * 99, b"\xff" * 99]
+    for place in random.integers(len(content), size=20).tolist():
+        damaged.append(content[:place] + random.bytes(9) + content[place + 9 :])
+    command = ["predict", table_model, file, *COLUMNS]
+    if name.endswith((".ts", ".gs")):
+        command = ["predict", model, file] if name.endswith(".ts") else ["info", file]
+    n_refused = 0
+    for part in damaged:
+        file.write_bytes(part)
+        status, _, err = run(*command)
+        if status:  # a digit of a text may be another without anybody knowing
+            n_refused += 1
+            assert status == 1 and err.startswith("genshapelets: error: ")
+            assert err.count("\n") == 1 and len(err) < 300 and err[:-1].isprintable(), err
+    assert n_refused >= (5 if name.endswith((".csv", ".ts")) else 15)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"who,when,pulse,pressure\na,{LONG},1,2\nb,1,2,3\n",
+        f"who,when,pulse,pressure\n{LONG},1,1,2\n{LONG},1,2,3\n",
+        f"who,{LONG},pulse,pressure\na,1,1,2\n",
+        "who,when," + ",".join(map(str, range(1000))) + "\na,1\n",
+        "who,when,pulse,pressure\na,1,1,2,3\nb,1,2,3,4\n",
+    ],
+)
+def test_a_long_cell_is_cut(fails, table_model, tmp_path, text):
+    file = tmp_path / "long.csv"
+    file.write_text(text)
+    err = fails("predict", table_model, file, *COLUMNS)
+    assert len(err) < 300 and file.name in err  # the folder may be long, too
+
+
+def test_a_mistake_of_ours_is_one_line(fails, model, monkeypatch):
+    monkeypatch.setattr("genshapelets.cli.commands.load", lambda _: {}["x"])
+    assert "unexpected KeyError: 'x'. Add --debug to see where" in fails("info", model)
+
+
+# ------------------------------------------------------------------ what is written
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "transform", "report"])
+def test_nothing_is_overwritten_unasked(fails, model, data, tmp_path, command):
+    out = tmp_path / "out"
+    out.write_text("precious")
+    link = tmp_path / "link"
+    link.symlink_to(out)
+    files = [data] if command == "fit" else [model, data]
+    for name in (out, link):
+        assert f"{name} exists. Add --force to replace it." in fails(command, *files, "--out", name)
+    assert out.read_text() == "precious" and link.is_symlink()
+
+
+def test_a_link_stays_and_leads_to_what_is_written(run, model, data, tmp_path):
+    (tmp_path / "there").mkdir()
+    link, out = tmp_path / "link", tmp_path / "there" / "out"
+    link.symlink_to(out)
+    for force in ([], ["--force"]):
+        assert run("fit", data, "--out", link, "--quiet", *force, *TINY)[0] == 0
+        assert link.is_symlink() and load(out).n_iter_ == 3
+
+
+def test_two_fits_of_one_name_leave_two_models(run, data, tmp_path, monkeypatch):
+    out, fit = tmp_path / "m.gs", ShapeletClassifier.fit
+
+    def slow(estimator, *arguments):
+        out.write_text("of the other")
+        return fit(estimator, *arguments)
+
+    monkeypatch.setattr(ShapeletClassifier, "fit", slow)
+    status, _, err = run("fit", data, "--out", out, "--quiet", *TINY)
+    assert status == 0 and f"wrote {tmp_path / 'm-2.gs'}, " in err
+    assert out.read_text() == "of the other" and load(tmp_path / "m-2.gs").n_iter_ == 3
+    assert sorted(os.listdir(tmp_path)) == ["m-2.gs", "m.gs"]
 
 
 # ------------------------------------------------------------------ report
@@ -847,6 +939,35 @@ def test_an_interrupt_before_training_writes_nothing(run, data, tmp_path, monkey
     status, out, err = run("fit", data, "--out", tmp_path / "m")
     assert (status, out, err) == (130, "", "genshapelets: interrupted; no file was written.\n")
     assert signal.getsignal(signal.SIGINT) is before and not (tmp_path / "m").exists()
+
+
+@posix
+def test_a_fit_that_is_terminated_leaves_a_checkpoint_that_resumes(data, tmp_path):
+    out, checkpoint = tmp_path / "m", tmp_path / "c"
+    fit = ["fit", data, "--out", str(out), "--shapelets", "3", "--epochs", "40", "--jobs", "1"]
+    fit += ["--checkpoint", str(checkpoint), "--checkpoint-interval", "3600"]
+    slowly = (
+        "import sys, time; from genshapelets.training import Trainer; epoch = Trainer._epoch\n"
+        "def slow(self): epoch(self); print(self.state.epoch, flush=True); time.sleep(0.05)\n"
+        "Trainer._epoch = slow\n"
+        "from genshapelets.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", slowly, *fit], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        while process.stdout.readline() != b"2\n":
+            assert process.poll() is None
+        assert not checkpoint.exists()
+        process.terminate()
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 143 and b"Traceback" not in err and not out.exists()
+    assert f"terminated; {checkpoint} keeps the training so far.".encode() in err
+    assert read_file(checkpoint, "checkpoint")[0]["state"]["epoch"] >= 1
+    assert main([*fit, "--quiet", "--force"]) == 0
+    assert load(out).n_iter_ == 40
+    whole = [*fit[:3], str(tmp_path / "whole"), *fit[4:-4], "--quiet"]
+    assert main(whole) == 0
+    assert load(out).history_ == load(tmp_path / "whole").history_
 
 
 @posix

@@ -8,11 +8,13 @@ import pandas as pd
 import polars as pl
 import pytest
 import torch
+from pages import contents_of
 
 from genshapelets import RaggedSeries, ShapeletClassifier, ShapeletRegressor, load
 from genshapelets.covariates import FARTHEST, find_covariates
 from genshapelets.elimination import eliminate
 from genshapelets.explain import find_matches
+from genshapelets.explain.channels import other_of
 from genshapelets.explain.reasons import all_parts
 
 N = 80
@@ -134,6 +136,20 @@ def test_static_follows_the_series():
         RaggedSeries.concatenate([series, replace(series, static=None)])
 
 
+@pytest.mark.parametrize("ids", [None, [7, 5, 3], ["c", "a", "b"]])
+def test_a_frame_gives_them_back(ids):
+    static = {"age": [61.0, np.nan, 47.0], "sex": ["F", None, "M"], "none": [None] * 3}
+    batch = RaggedSeries.from_arrays(np.zeros((3, 1, 4)), series_ids=ids).with_static(static)
+    frame = batch.static_to_pandas()
+    assert frame.index.name == "series"
+    assert frame.index.tolist() == (ids or [0, 1, 2])
+    again = RaggedSeries.from_long(batch.to_pandas()).with_static(frame[::-1])
+    for name, column in batch.static.items():
+        np.testing.assert_array_equal(again.static[name], column)
+    with pytest.raises(ValueError, match=r"Give it by series\.with_static"):
+        replace(batch, static=None).static_to_pandas()
+
+
 # Encoding
 
 
@@ -253,6 +269,44 @@ def test_what_predictions_lack_is_named(fitted):
         model.predict(series, static={"age": np.full(N, 50.0), "unit": ["z"] * N})
 
 
+def test_whatever_predicts_takes_them_as_fit_does(fitted, tmp_path):
+    model, series, y = fitted
+    bare, static = replace(series, static=None), stays()[1]
+    assert model.score(bare, y, static=static) == model.score(series, y)
+    assert model.evaluate(bare, y, static=static) == model.evaluate(series, y)
+    np.testing.assert_array_equal(
+        model.decision_function(bare, static=static), model.decision_function(series)
+    )
+    explained = model.explain(bare, static=static)
+    np.testing.assert_array_equal(explained.answers, model.explain(series).answers)
+    learnt = model.explain_model(bare, y, static=static)
+    np.testing.assert_array_equal(learnt.explanation.answers, explained.answers)
+    measured = model.interpretability(bare, y, static=static)
+    assert measured == model.interpretability(series, y)
+    pages = [
+        model.report(tmp_path / "page.html", some, y, static=known).read_text()
+        for some, known in ((bare, static), (series, None))
+    ]
+    assert pages[0] == pages[1]
+
+
+def test_a_regressor_scores_with_them_by_id():
+    series, static, _ = stays()
+    ids = [f"s{n}" for n in range(N)]
+    series = replace(series, series_ids=np.array(ids))
+    static = static.set_axis(ids)
+    age = static["age"].fillna(50.0)
+    model = ShapeletRegressor(n_shapelets=3, max_epochs=5, random_state=0)
+    model.fit(series, age, static=static)
+    shuffled = static.sample(frac=1.0, random_state=0)
+    assert model.score(series, age[::-1], static=shuffled) == model.score(
+        series.with_static(static), age
+    )
+    assert model.evaluate(series, age, static=shuffled).r2 == pytest.approx(
+        model.score(series, age, static=static)
+    )
+
+
 def test_rows_of_a_grid_search_keep_theirs(fitted):
     from sklearn.model_selection import cross_val_score
 
@@ -294,10 +348,32 @@ def test_measures_count_covariates_as_reasons(fitted):
     assert model.explain_model(series, y).channel_importance[0] > 0.0
 
 
+def test_importance_is_what_predictions_lose_with_a_covariate_of_another_series(fitted):
+    model, series, y = fitted
+    learnt = model.explain_model(series, y)
+    frame = learnt.importance_to_frame().set_index("name")
+    names = learnt.explanation.covariates.names
+    assert frame.index.tolist() == ["channel 0", "channel 1", *names]
+    assert (frame["kind"] == ["channel"] * 2 + ["covariate"] * len(names)).all()
+    other = other_of(N)
+    for name in ("age", "unit"):
+        exchanged = {**series.static, name: series.static[name][other]}
+        loss = model.evaluate(replace(series, static=exchanged), y).log_loss
+        lost = loss - model.evaluate(series, y).log_loss
+        assert frame["importance"][name] == pytest.approx(lost, rel=1e-4, abs=1e-5)
+    assert frame["importance"]["age"] > 0.1
+    assert frame["importance"]["age"] > 5 * abs(frame["importance"]["unit"])
+
+
 def test_the_report_shows_them(fitted, tmp_path):
     model, series, y = fitted
-    page = model.report(tmp_path / "page.html", series, y).read_text()
-    assert '"beside":[["age",' in page
+    contents = contents_of(model.report(tmp_path / "page.html", series, y))
+    shown = {name: lost for name, _, lost in contents["beside"]}
+    learnt = model.explain_model(series, y)
+    names = learnt.explanation.covariates.names
+    lost = dict(zip(names, learnt.covariate_importance, strict=True))
+    assert "age" in shown
+    assert shown == pytest.approx({name: lost[name] for name in shown}, rel=1e-3, abs=1e-5)
 
 
 # Files

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -187,7 +189,7 @@ TS_REFUSALS = {
         (HEADER + "1,2:3,4\n", 6, "got 1 dimensions and the label '3,4'"),
         (HEADER + "1,2\n", 6, "expected a label after the last ':'; got '1,2'"),
         (HEADER + "1:2:\n", 6, "expected a label after the last ':'"),
-        (HEADER + "1:2:run\n", 6, "must be one of @classLabel: rest walk; got 'run'"),
+        (HEADER + "1:2:run\n", 6, "must be one of @classLabel: 'rest walk'; got 'run'"),
     ],
     "values": [
         (
@@ -442,6 +444,16 @@ def test_broken_table_files(write, tmp_path, library):
     for name, content in [("t.parquet", b"no"), ("t.parquet", b"PAR1" * 9), ("t.csv.gz", b"no")]:
         with pytest.raises(ValueError):
             read_table(write(content, name), series="s", time="t")
+    panics = Path(__file__).parent / "corpus" / "damaged-page-at-which-polars-panics.parquet"
+    with pytest.raises(ValueError, match=f"{panics.name} could not be read as a Parquet table: "):
+        read_table(panics, series="who", time="when")
+    for name in ("t.csv", "t.csv.gz"):
+        content = b"s,t,x\na,1,1\0002\n"
+        content = gzip.compress(content) if name.endswith("gz") else content
+        with pytest.raises(
+            ValueError, match=f"{name} could not be read as a text table: it has zero"
+        ):
+            read_table(write(content, name), series="s", time="t")
     with pytest.raises(ValueError, match="is empty"):
         read_table(write("", "e.csv"), series="s", time="t")
     with pytest.raises(FileNotFoundError, match="there is no file"):
@@ -521,3 +533,22 @@ def test_planted_pattern_refusals():
     ):
         with pytest.raises(ValueError, match=message):
             planted_pattern(4, **options)
+
+
+@pytest.mark.parametrize(
+    "noted", [b"{broken", b"{}", b'{"index_columns": ["gone"]}', b"[1]", b"\xff"]
+)
+def test_parquet_is_read_although_what_pandas_notes_in_it_is_damaged(tmp_path, noted):
+    whole = pd.DataFrame({"s": ["a", "a", "b"], "t": [0, 1, 0], "x": [1.0, 2.0, 3.0]})
+    table = pa.Table.from_pandas(whole)
+    file = tmp_path / "t.parquet"
+    pa.parquet.write_table(table.replace_schema_metadata({b"pandas": noted}), file)
+    series, _ = read_table(file, series="s", time="t")
+    assert series.series_ids.tolist() == ["a", "b"] and series.values[:, 0].tolist() == [1, 2, 3]
+
+
+def test_rows_with_more_cells_than_names_are_refused(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("s,t,x\na,0,1,2\na,1,2,3\n")
+    with pytest.raises(ValueError, match="more cells than its first line has names"):
+        read_table(file, series="s", time="t")

@@ -282,7 +282,7 @@ def test_class_weight_balances_and_a_dict_does_what_it_says():
     assert_same_model(balanced, fitted(X, y, class_weight=weights))
     assert_same_model(balanced, fitted(X, y, class_weight={c: 5 * w for c, w in weights.items()}))
     rare = balanced.predict_proba(X)[:, 1].mean(), plain.predict_proba(X)[:, 1].mean()
-    assert rare[0] > rare[1] + 0.01
+    assert rare[0] > rare[1] + 0.002  # whose mean is the share of the rare class
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -908,3 +908,76 @@ def test_a_small_fit_warns_of_nothing():
         warnings.simplefilter("error")
         for estimator in ESTIMATORS:
             fitted(UNIVARIATE, CODES, estimator, max_epochs=2).transform(UNIVARIATE)
+
+
+# ------------------------------------------------------------------ numbers that cannot be judged
+
+
+@pytest.fixture(scope="module")
+def of_bumps():
+    """A model of each kind, fitted to the same series."""
+    X, y = bumps(n_times=20)
+    settings = SMALL | {"max_epochs": 2}
+    return X, [
+        ShapeletClassifier(**settings).fit(X, y),
+        ShapeletClassifier(procedure="paper", **settings).fit(X, y),
+        ShapeletRegressor(discrepancy="dtw", **settings).fit(X, 1.0 + y),
+    ]
+
+
+@pytest.mark.parametrize("value", [1e17, 1e39, 1e155, -1e308])
+def test_values_too_far_from_those_of_the_training_are_refused(value, of_bumps):
+    X, models = of_bumps
+    X = X[:8].copy()
+    X[5, 0, 3:] = value
+    for model in models:
+        for use in (model.predict, model.transform, model.explain):
+            with pytest.raises(
+                ValueError, match=r"series 5 cannot be judged: its values, up to 1e\+"
+            ):
+                use(X)
+    ids = RaggedSeries.from_arrays(X, series_ids=list("abcdefgh"))
+    with pytest.raises(ValueError, match=r"series 5 \(id f\) cannot be judged"):
+        models[0].predict(ids)
+
+
+def test_a_series_beyond_the_first_thousands_is_named(of_bumps, monkeypatch):
+    monkeypatch.setattr("genshapelets.estimators.base.CHUNK", 4)
+    X, (model, *_) = of_bumps
+    X = X[:8].copy()
+    X[6, 0, 0] = 1e39
+    with pytest.raises(ValueError, match=r"\(id 6\) cannot be judged"):
+        model.predict(X)
+
+
+def test_large_values_are_judged(of_bumps):
+    X, models = of_bumps
+    X = X[:8].copy()
+    X[5, 0, 3:] = 1e9
+    assert np.isfinite(models[0].predict_proba(X)).all()
+
+
+def test_numbers_beyond_all_are_not_predicted(of_bumps):
+    X, (*_, model) = of_bumps
+    model = copy.copy(model)
+    model.target_scale_ = 1e308
+    X = X[:8].copy()
+    X[5, 0, 3:] = 1e14
+    with pytest.raises(ValueError, match="series 5 cannot be judged"):
+        model.predict(X)
+
+
+def test_a_series_held_out_that_cannot_be_judged_ends_the_fit():
+    X, y = bumps(n_times=20)
+    refused = []
+    for n in range(len(X)):  # those that are trained on are in the scale of the channel
+        wild = X.copy()
+        wild[n] *= 1e39
+        try:
+            model = fitted(wild, y, procedure="paper", max_epochs=1)
+        except ValueError as error:
+            refused.append((n, str(error)))
+        else:
+            assert np.isfinite(model.predict_proba(wild)).all()
+    assert 0 < len(refused) < len(X) / 2
+    assert all(said.startswith(f"series {n} cannot be judged") for n, said in refused)

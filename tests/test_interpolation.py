@@ -711,7 +711,7 @@ def test_series_of_a_single_time(name):
         (lambda: Cubic(tolerance=0.0), "tolerance must be a number above 0; got 0.0"),
         (lambda: Cubic(tolerance="fine"), "tolerance must be a number above 0; got 'fine'"),
         (lambda: Cubic(tolerance=np.inf), "tolerance must be a number above 0"),
-        (lambda: Cubic(max_pieces=0), "max_pieces must be at least 1; got 0"),
+        (lambda: Cubic(max_pieces=0), "max_pieces must be from 1 to 10000; got 0"),
         (lambda: Cubic(max_pieces=2.5), "max_pieces must be a whole number"),
         (lambda: Cubic(max_pieces="many"), "max_pieces must be a whole number"),
         (lambda: KernelSmoothing(-1.0), "bandwidth must be a number above 0; got -1.0"),

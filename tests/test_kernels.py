@@ -233,6 +233,30 @@ def test_overlapping_callers_leave_torch_its_threads(first_to_leave):
         assert_torch_has(3)
 
 
+def test_a_thread_that_began_while_torch_was_held_leaves_it_its_threads():
+    inside, begun = threading.Event(), threading.Event()
+
+    def hold():
+        with threads(2):
+            inside.set()
+            begun.wait(10)
+
+    def late():
+        inside.wait(10)
+        torch.get_num_threads()  # for good, as this thread sees it
+        begun.set()
+        holder.result(10)
+        allowed = kernels.threads_allowed()
+        with threads(2):
+            pass
+        return allowed
+
+    with torch_threads(3), ThreadPoolExecutor(2) as pool:
+        holder = pool.submit(hold)
+        assert pool.submit(late).result(10) == 3
+        assert_torch_has(3)
+
+
 def test_helpers_that_start_late_leave_torch_its_threads(monkeypatch):
     """A helper may begin when the work is done, and must not set torch's threads then."""
     starts, set_num_threads = itertools.count(1), torch.set_num_threads
@@ -370,6 +394,120 @@ assert torch.equal(results(), want) and torch.get_num_threads() == 2
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_forked_child_can_use_the_transform():
     python(AFTER_FORK)
+
+
+USED_AFTER_FORK = """
+import os
+import signal
+import threading
+
+import numpy as np
+import torch
+
+from genshapelets import ShapeletClassifier
+
+torch.set_num_threads(2)
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(9000, 1, 5)), np.arange(9000) % 4
+models = []
+
+
+def fit(seed):
+    tiny = dict(n_shapelets=4, max_epochs=2 + seed, n_jobs=2, random_state=seed)
+    models.append(ShapeletClassifier(**tiny).fit(X[:40], y[:40]))
+
+
+fits = [threading.Thread(target=fit, args=[seed]) for seed in range(2)]
+for one in fits:
+    one.start()
+for one in fits:
+    one.join()
+assert torch.get_num_threads() == 2
+torch.ones(10**6).exp()  # by torch's own threads, which no child has
+explanation = models[0].explain(X)
+for use in (
+    lambda: models[0].predict_proba(X),
+    lambda: models[0].predict(X),
+    lambda: models[0].explain(X),
+    lambda: explanation.matches.features,
+):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)  # which ends a child that waits for ever
+        use()
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_can_use_a_model_and_two_fits_at_once_leave_torch_its_threads():
+    python(USED_AFTER_FORK)
+
+
+FORK_AMID = """
+import os
+import signal
+import threading
+
+import numba
+import numpy as np
+import torch
+from numba.core.compiler_lock import global_compiler_lock
+
+from genshapelets import RaggedSeries, interpolate, kernels
+
+torch.set_num_threads(3)
+series = RaggedSeries.from_arrays(np.ones((3, 1, 4)))
+paths, others = interpolate(series), interpolate(series)
+amid, go_on, diff = [threading.Event() for _ in range(3)], threading.Event(), np.diff
+
+
+def slow_diff(x):
+    amid[0].set()
+    go_on.wait(30)
+    return diff(x)
+
+
+def ask():
+    paths.lengths
+
+
+def compile():
+    with global_compiler_lock:
+        amid[1].set()
+        go_on.wait(0.5)
+
+
+def hold_torch():
+    with kernels.threads(2):
+        amid[2].set()
+        go_on.wait(30)
+
+
+np.diff = slow_diff
+for work, at_work in zip((ask, compile, hold_torch), amid):
+    threading.Thread(target=work).start()
+    at_work.wait()
+child = os.fork()
+np.diff = diff
+if child == 0:
+    signal.alarm(20)  # which ends a child that waits for ever
+    assert others.lengths.tolist() == [4, 4, 4]
+    assert numba.njit(lambda x: x + 1)(1) == 2
+    known = []
+    new = threading.Thread(target=lambda: known.append(torch.get_num_threads()))
+    new.start()
+    new.join()
+    os._exit(0 if known == [3] else 3)
+go_on.set()
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_while_other_threads_are_at_work():
+    python(FORK_AMID)
 
 
 # Other surroundings

@@ -1,11 +1,13 @@
 """The shape of the repository: direction of imports, bare install, nothing local in the files."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PACKAGE = REPOSITORY / "src" / "genshapelets"
@@ -14,11 +16,15 @@ PACKAGE = REPOSITORY / "src" / "genshapelets"
 # Edit here when a module is added or moved; a line whose module does not exist yet does no harm.
 ROAD = [
     "names",
-    "described",
-    "caching",
     "shown",
+    "described",
+    "durations",
+    "caching",
     "kernels",
+    "columns",
     "tables",
+    "static",
+    "checks",
     "labelled",
     "arrays",
     "series",
@@ -47,8 +53,10 @@ ROAD = [
     "sources",
     "pace",
     "progress",
+    "writing",
     "saving",
     "training",
+    "checkpoints",
     "readable",
     "sizes",
     "kinds",
@@ -68,7 +76,7 @@ ROAD = [
 ]
 
 # Stricter than the road: these import nothing but the modules named.
-ONLY = {"datasets": {"kernels", "series"}}
+ONLY = {"datasets": {"kernels", "series", "shown"}}
 
 # Two files look ahead: they give the estimators methods that explain them, and series methods that show
 # them. The import is for types alone or inside a function, so that loading these does not load what
@@ -327,3 +335,38 @@ def test_no_function_of_the_core_takes_more_than_eight_arguments():
                 ]
                 taken = [name for name in names if name not in ("self", "cls", "ctx")]
                 assert len(taken) <= 8, f"{file.name}: {node.name}"
+
+
+# ------------------------------------------------------------------ what is installed and shipped
+
+
+def pins(file):
+    """Versions of the packages that a file names for CPython 3.11 on Linux, but for torch."""
+    lines = (REPOSITORY / file).read_text(encoding="utf-8").replace("\\\n", "").splitlines()
+    parts = [line.split("--hash=") for line in lines if line and not line.startswith("#")]
+    known = [(Requirement(pin), hashes) for pin, *hashes in parts]
+    here = {"python_version": "3.11", "sys_platform": "linux"}
+    used = [(pin, x) for pin, x in known if pin.marker is None or pin.marker.evaluate(here)]
+    return {pin.name: (str(pin.specifier), x) for pin, x in used if pin.name != "torch"}
+
+
+def test_every_pin_has_a_hash():
+    hashed, pinned = pins("hashes.txt"), pins("constraints.txt")
+    assert {name: version for name, (version, _) in hashed.items()} == {
+        name: version for name, (version, _) in pinned.items()
+    }
+    assert all(
+        re.fullmatch("sha256:[0-9a-f]{64} *", x) for _, all_ in hashed.values() for x in all_
+    )
+    assert all(of_files for _, of_files in hashed.values())
+
+
+def test_licences_of_what_is_shipped_are_listed():
+    said = (REPOSITORY / "docs" / "licences.md").read_text(encoding="utf-8")
+    carried = PACKAGE / "explain" / "report" / "assets" / "echarts"
+    for file in [REPOSITORY / "LICENSE", *carried.iterdir()]:
+        assert f"{file.name}`" in said
+    code = (carried / "echarts.min.js").read_text(encoding="utf-8")
+    (version,) = re.findall(r'\.version="([\d.]+)"', code)
+    (of_zrender,) = re.findall(r'dependencies=\{zrender:"([\d.]+)"', code)
+    assert f"(https://echarts.apache.org) {version}" in said and f"zrender {of_zrender}" in said

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from genshapelets import ShapeletClassifier, ShapeletRegressor, load, sizes
-from genshapelets.pace import CUTTING, FIXED, READING, TWIN, Leg, Pace, about, seconds_of
+from genshapelets.durations import about, seconds_of
+from genshapelets.pace import CUTTING, FIXED, READING, TWIN, Leg, Pace
 from genshapelets.progress import Progress
+from genshapelets.shown import few
 from genshapelets.sizes import Part
 from genshapelets.training import Trainer
 from tests.test_sizes import MANY, OF_MANY
@@ -381,7 +383,10 @@ def test_sizes_are_left_out_where_each_costs_too_much(clock):
     assert kept[0] == 100 and 60 in kept and 2 < len(kept) < len(sizes)
     assert kept + pace.left_out == sorted(kept, reverse=True) + sorted(pace.left_out, reverse=True)
     assert sorted(kept + pace.left_out, reverse=True) == sizes
-    assert f"none with {', '.join(map(str, pace.left_out))} shapelets" in pace.shortened()
+    said = f"there was no time for models of {few(pace.left_out)} shapelets"
+    assert pace.shortened() == said  # and all steps of the others are to be trained
+    legs[0].n_epochs, legs[0].cut = 20, True
+    assert pace.shortened() == f"4 of 20 steps were trained; {said}"
     hopeless = Pace([leg(size, 2, readable=True) for size in sizes], limit=6.0, always=[100, 6])
     go(hopeless, clock, hopeless.legs[0], 4, seconds=1.25)
     assert [one.n_shapelets for one in hopeless.legs] == [100, 6]

@@ -425,7 +425,7 @@ def test_no_file(tmp_path):
 
 def change(path, value):
     def edit(contents):
-        *folders, last = path.split("/")
+        *folders, last = (int(part) if part.isdigit() else part for part in path.split("/"))
         place = contents
         for folder in folders:
             place = place[folder]
@@ -466,6 +466,38 @@ EDITS = {
         change("fitted/n_channels_in_", 7),
         change("fitted/n_channels_in_", "many"),
         change("fitted/shortest_span_", None),
+        change("fitted/shortest_span_", float("nan")),
+        change("fitted/n_iter_", "many"),
+        change("fitted/has_datetimes_", "U1"),
+        change("fitted/channel_names_", {"tuple": ["hr"]}),
+        change("fitted/target_names_", {"tuple": ["hr"]}),
+        change("fitted/shortened_", 3),
+        change("fitted/history_", 3),
+        change("fitted/history_", {"dict": [["loss", [1.0, float("nan")]]]}),
+        change("fitted/history_", {"dict": [["loss", [10**400]]]}),
+    ],
+    "classes": [
+        change("fitted/classes_", {"array": entries, "dtype": dtype})
+        for entries, dtype in [
+            (["a", "b", "c"], "U1000000000"),
+            ([10**400, 1, 2], "<i8"),
+            ([], "<U1"),
+            (["a", "b", "b"], "<U1"),
+            ([1.0, 2.0, float("nan")], "<f8"),
+            ([["a"], ["b"], ["c"]], "<U1"),
+        ]
+    ],
+    "path": [
+        change("path", {"dict": []}),
+        change("path/dict/0/1/array", [3]),
+        change("path/dict/1/1/array", [1.0]),
+        change("path/dict/4/1", 3),
+        change("path/dict/5/1", 6),
+    ],
+    "of shapelets": [
+        change("typical_features/array", [0.0, float("nan"), 1.0]),
+        change("initial_lengths", {"array": ["a", "b", "c"], "dtype": "<U1"}),
+        change("sources", {"dict": [["series", 1]]}),
     ],
     "left out": [
         leave_out(name) for name in ("classes_", "n_channels_in_", "shortest_span_", "history_")
@@ -478,9 +510,21 @@ EDITS = {
         change("discrepancy/config", {"dict": []}),
         change("discrepancy/config", {"dict": [["n_channels", 3]]}),
         change("discrepancy/config", {"dict": [["n_channels", 0]]}),
+        change("discrepancy/config", {"dict": [["n_channels", 10**6], ["metric", "full"]]}),
+        change(
+            "parameters/discrepancy",
+            {
+                "class": "LogSignatureDiscrepancy",
+                "config": {"dict": [["n_channels", 2], ["depth", 10**6]]},
+            },
+        ),
         change("discrepancy/config", []),
     ],
-    "model": [change("search", "random"), change("epsilon", "tiny")],
+    "model": [
+        change("search", "random"),
+        change("epsilon", "tiny"),
+        change("epsilon", float("nan")),
+    ],
     "minimum": [
         change("minimum", "softmin"),
         change("minimum/family", "least"),
@@ -505,8 +549,10 @@ EDITS = {
 def assert_not_understood(file, **changes):
     whole = file.read_bytes()
     rewrite(file, **changes)
-    with pytest.raises(ValueError, match="cannot be understood"):
+    with pytest.raises(ValueError, match="cannot be understood") as refusal:
         load(file)
+    said = str(refusal.value)
+    assert said.startswith(str(file)) and "\n" not in said and len(said) < 300 + len(str(file))
     file.write_bytes(whole)
 
 
@@ -523,11 +569,21 @@ TENSORS = {
         torch.full((3, 2, 4), float("nan")),
         torch.zeros(3, 2, 4, dtype=torch.int32),
     ],
-    "transform.shapelets.max_length": [torch.zeros(2), torch.tensor(-1.0)],
+    "transform.shapelets.max_length": [
+        torch.zeros(2),
+        *(torch.tensor(number) for number in (-1.0, 0.0, 1e-44, float("inf"))),
+        torch.tensor(9.0, dtype=torch.bfloat16),
+    ],
     "transform.discrepancy.level_free": [torch.zeros(9, dtype=torch.bool)],
     "transform.discrepancy.weight": [torch.zeros(2, 2), None],
     "head.weight": [torch.zeros(3), torch.zeros(3, 7), torch.zeros(2, 3)],
-    "centre": [torch.zeros(5, dtype=torch.float64)],
+    "head.bias": [torch.full((3,), float("inf")), torch.zeros(3, dtype=torch.complex64)],
+    "centre": [torch.zeros(5, dtype=torch.float64), torch.full((2,), float("nan"))],
+    "scale": [torch.full((2,), number) for number in (0.0, -1.0, float("nan"), float("inf"))],
+    "feature_mean": [torch.full((3,), number) for number in (float("inf"), float("nan"))],
+    "feature_scale": [torch.full((3,), number) for number in (0.0, -1.0, float("nan"))],
+    "other.6.scale": [torch.zeros(2)],
+    "other.6.transform.shapelets.raw_lengths": [torch.zeros(7), torch.full((6,), float("nan"))],
     "surplus": [torch.zeros(1)],
     "given.discrepancy.weight": [torch.zeros(1)],  # where none is given
 }
@@ -561,6 +617,23 @@ def test_a_read_only_file_stays(tmp_path, monkeypatch):
     ):
         replace_file(path, b"other")
     assert path.read_bytes() == b"mine"
+
+
+def test_what_an_interpolation_learnt_is_checked(tmp_path):
+    ShapeletTransformer(interpolation="gaussian_process", **SMALL).fit(X).save(tmp_path / "model")
+    state = {"length_scale_": [1.0, 1.0], "noise_": [1.0, 1.0], "mean_": [0.0, 0.0]}
+    state |= {"scale_": [1.0, 1.0], "pieces_": 2}
+    for wrong in ({}, {"mean_": [0.0]}, {"noise_": [1.0, float("nan")]}, {"pieces_": 0}):
+        said = {"dict": list((state | wrong).items())} if wrong else {"dict": []}
+        assert_not_understood(tmp_path / "model", edit=change("interpolation/state", said))
+    rewrite(tmp_path / "model", edit=change("interpolation/state", {"dict": list(state.items())}))
+    assert np.isfinite(load(tmp_path / "model").transform(X)).all()
+
+
+def test_numbers_of_a_regressor_are_checked(tmp_path):
+    ShapeletRegressor(**SMALL).fit(X, CODES).save(tmp_path / "model")
+    for name, value in [("centre", float("nan")), ("scale", 0.0), ("scale", float("inf"))]:
+        assert_not_understood(tmp_path / "model", edit=change(f"fitted/target_{name}_", value))
 
 
 @pytest.mark.skipif(

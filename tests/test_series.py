@@ -11,9 +11,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import scipy.sparse
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from genshapelets import GeneralisedShapeletTransform, ShapeletTransformer
 from genshapelets.paths import interpolate
 from genshapelets.series import RaggedSeries
 
@@ -247,11 +250,16 @@ REFUSED_VALUES = [
     ([X, X * NAN], None, ValueError, "series 1 has no observation"),
     (X[None].astype(complex), None, TypeError, "values must be real numbers; got dtype complex"),
     ([X, X.astype(str)], None, TypeError, "values of series 1 must be real numbers; got dtype <U"),
-    ([X.astype(object)], None, TypeError, "values of series 0 .*got dtype object"),
-    (X[None].astype(object), None, TypeError, "values must be real numbers; got dtype object"),
+    ([X.astype(str).astype(object)], None, TypeError, "values of series 0 .*got dtype object"),
+    (X[None].astype(str).astype(object), None, TypeError, "values must be .*got dtype object"),
     (X[None].astype("M8[s]"), None, TypeError, "values must be real numbers; got dtype datetime"),
 ]  # fmt: skip
 REFUSED_TIMES = [
+    ([X, X], [[0, 1, 2], [0.0, 5e-324, 1e-320]], ValueError,
+     "times of series 1 must be at most 1e.30 from 0 and at least 1e-30 apart; got 0.0 at position 0"),
+    ([X, X], [[0, 1, 2], [0.0, 1.0, 1e200]], ValueError,
+     "times of series 1 must be at most 1e.30 .*got 1e.200 at position 2. Count time in another unit"),
+    ([X, X], [[0, 1, 2], [-1e308, 0.0, 1e308]], ValueError, "series 1 .*got -1e.308 at position 0"),
     ([X, X], [[0, 1, 2], [0, 1, 1]], ValueError,
      "times of series 1 must strictly increase; got 1 then 1 at positions 1 and 2. Merge repeated"),
     ([X, X], [[0, 2, 1.5], [0, 1, 2]], ValueError, "series 0 .*2.0 then 1.5 .* 1 and 2. Sort"),
@@ -888,3 +896,118 @@ def test_frozen():
         series.times = np.zeros(3)
     with pytest.raises(ValueError, match="read-only"):
         series.values[0] = 1
+
+
+# ------------------------------------------------------------------ what is read right, or refused
+
+OTHERS = torch.randn(4, 1, 10, generator=torch.Generator().manual_seed(0))
+
+NESTED = torch.nested.nested_tensor([torch.ones(3), torch.ones(5)], layout=torch.jagged)
+
+
+@pytest.mark.parametrize("tensor", [OTHERS.bfloat16(), torch._neg_view(OTHERS), OTHERS.half()])
+def test_tensors_that_numpy_does_not_know_are_read(tensor):
+    want = tensor.float().resolve_neg().numpy()
+    assert_series(RaggedSeries.from_arrays(tensor), want)
+    assert_series(RaggedSeries.from_arrays(list(tensor)), want)
+    fitted = ShapeletTransformer(n_shapelets=2, random_state=0).fit(want)
+    np.testing.assert_array_equal(fitted.transform(tensor), fitted.transform(want))
+
+
+def assert_series(series, values):
+    np.testing.assert_array_equal(np.stack([one.values for one in series]), values)
+
+
+@pytest.mark.parametrize(
+    ("tensor", "reason"),
+    [
+        (OTHERS.to_sparse(), "dense; got a sparse tensor. Use its to_dense"),
+        (OTHERS.to("meta"), "must hold numbers; got a tensor on the device meta"),
+        (NESTED, "Use a list: unbind"),
+        (scipy.sparse.csr_matrix(np.eye(4)), "dense; got a sparse array. Use its toarray"),
+    ],
+)
+def test_data_without_plain_numbers_are_refused(tensor, reason):
+    with pytest.raises(TypeError, match=reason):
+        RaggedSeries.from_arrays(tensor)
+    if isinstance(tensor, torch.Tensor):
+        with pytest.raises(TypeError, match=reason):
+            ShapeletTransformer().fit(tensor)
+        with pytest.raises(TypeError, match=reason):
+            GeneralisedShapeletTransform.from_shapelets(tensor)
+    if not getattr(tensor, "is_nested", False):
+        with pytest.raises(TypeError, match=f"series 0 must .*{reason.split(';')[-1]}"):
+            RaggedSeries.from_arrays([tensor, tensor])
+
+
+@pytest.mark.parametrize("read", [RaggedSeries.from_arrays, ShapeletTransformer().fit])
+def test_lists_of_different_lengths_are_told_by_series(read):
+    for ragged in ([[[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.0], [3.0]]], [[[1.0, 2.0]], [[1.0, [2.0]]]]):
+        with pytest.raises(
+            ValueError, match="series 1 must make one array; got lists of different"
+        ):
+            read(ragged)
+    with pytest.raises(ValueError, match="times of series 0 must make one array"):
+        RaggedSeries.from_arrays(np.ones((2, 1, 3)), [[[1, 2], [1]], [1, 2, 3]])
+
+
+TABLE = {"id": ["a", "a", "b", "b"], "t": [0, 1, 0, 1], "x": [1.0, 2.0, 3.0, 4.0]}
+NAMES = {"series": "id", "time": "t", "channels": ["x"]}
+LISTS = np.empty(4, object)
+LISTS[:] = [[1], [1], [2], [2]]
+
+
+@pytest.mark.parametrize(
+    ("changed", "names", "error", "reason"),
+    [
+        ({}, {"channels": 5}, TypeError, r"channels must be a list of names, .*; got 5"),
+        ({}, {"series": ["id"]}, TypeError, r"series must be the name of one column.*\['id'\]"),
+        ({}, {"time": ["t"]}, TypeError, "time must be the name of one column"),
+        ({"id": LISTS}, {}, TypeError, r"column 'id' must hold labels.*got \[1\], a list"),
+        ({"id": [[1], [1], [2], [2]]}, {}, ValueError, r"column 'id' must hold one .*\(4, 1\)"),
+        ({"x": np.array([1, "q", 2, 3], object)}, {}, TypeError, "dtype object.*one is 'q'"),
+        ({"x": np.array([1, 10**400, 2, 3], object)}, {}, ValueError, "must fit float64"),
+        ({"id": np.array(["a", pd.NA, "b", "b"], object)}, {}, ValueError, "nulls.* in row 1"),
+    ],
+)
+def test_columns_and_names_that_are_none(changed, names, error, reason):
+    with pytest.raises(error, match=reason):
+        RaggedSeries.from_long(TABLE | changed, **NAMES | names)
+
+
+def test_ids_and_names_that_are_none():
+    for ids in (5, [[1], [2]]):
+        with pytest.raises(TypeError, match="ids must "):
+            RaggedSeries.from_arrays(np.ones((2, 1, 3)), series_ids=ids)
+    with pytest.raises(TypeError, match="channel_names must be a list of names"):
+        RaggedSeries.from_arrays(np.ones((2, 1, 3)), channel_names=5)
+    with pytest.raises(TypeError, match="by must be the name of one column"):
+        RaggedSeries.from_long(TABLE, **NAMES).with_static({"id": ["a", "b"]}, by=["id"])
+
+
+@pytest.mark.parametrize("null", [pd.NA, None, np.nan])
+def test_nulls_among_objects(null):
+    objects = np.array([1, null, 3.0, 4], object)
+    for table in (TABLE | {"x": objects}, pd.DataFrame(TABLE).assign(x=pd.Series(objects))):
+        got = RaggedSeries.from_long(table, **NAMES).values[:, 0]
+        np.testing.assert_array_equal(got, [1.0, np.nan, 3.0, 4.0])
+    frame = pd.DataFrame([objects, [1.0, 2.0, 3.0, 5.0]], dtype=object)
+    floats = frame.where(frame.notna(), np.nan).astype(float)
+    fitted = ShapeletTransformer(n_shapelets=2, random_state=0).fit(frame)
+    np.testing.assert_array_equal(fitted.transform(frame), fitted.transform(floats))
+
+
+def test_whole_numbers_of_128_bits():
+    wide = pl.DataFrame(
+        {
+            "id": pl.Series([2**100, 2**100, 2, 2], dtype=pl.Int128),
+            "t": pl.Series([0, 1, 0, 1], dtype=pl.Int128),
+            "x": pl.Series([1, 2, 3, 4], dtype=pl.Int128),
+        }
+    )
+    series = RaggedSeries.from_long(wide, **NAMES)
+    assert series.series_ids.tolist() == [2**100, 2] and series.times.tolist() == [0, 1, 0, 1]
+    assert series.values[:, 0].tolist() == [1, 2, 3, 4]
+    assert RaggedSeries.from_arrays([wide[["x"]]])[0].values.tolist() == [[1, 2, 3, 4]]
+    with pytest.raises(TypeError, match="column 'x' is Int128, which NumPy lacks. Cast it"):
+        ShapeletTransformer().fit(wide[["x"]])

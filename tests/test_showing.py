@@ -58,7 +58,7 @@ def test_table_of_many_and_of_one():
     assert "1 series, 1 channel, 1 time each, from 0 to 0" in one.cells[0]
     names = [f"c{d}" for d in range(9)]
     named = RaggedSeries.from_arrays(np.ones((1, 9, 1)), channel_names=names)
-    assert "9 channels (c0, c1, c2, c3, c4, …)" in Reader(named._repr_html_()).cells[0]
+    assert "9 channels (c0, c1, c2, c3, c4 and 4 more)" in Reader(named._repr_html_()).cells[0]
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from sklearn.linear_model import LogisticRegression, Ridge
 
 from genshapelets import (
     RaggedSeries,
@@ -15,9 +16,15 @@ from genshapelets import (
 )
 from genshapelets.elimination import eliminate
 from genshapelets.estimators.goals import Goal
-from genshapelets.objective import class_scores
 from genshapelets.procedures import PROCEDURES
-from genshapelets.readable import RIDGE, give_few_reasons, readable_twin
+from genshapelets.readable import (
+    RIDGES,
+    HeadProblem,
+    chosen_ridge,
+    few_weights,
+    give_few_reasons,
+    readable_twin,
+)
 from genshapelets.sizes import SizeChoice, sizes_between
 from genshapelets.sources import FARTHEST, find_sources, random_discrepancy
 from genshapelets.training import Trainer
@@ -107,10 +114,72 @@ def test_families_give_some_of_their_shapelets(family):
 # ------------------------------------------------------------------ few reasons
 
 
+def problem(task, x, ridge=0.01, owner=None):
+    owners = task.owners(torch.zeros(task.truth.shape[1], x.shape[1]))
+    if owner is not None:
+        owners.owner = owner
+    tensors = torch.from_numpy(x), task.truth.double(), task.weight.double()
+    return HeadProblem(*tensors, task, owners, ridge)
+
+
+def test_the_head_is_that_of_scikit_learn():
+    random = np.random.default_rng(0)
+    x, weight = random.normal(size=(60, 5)), random.uniform(0.1, 2.0, 60)
+    y = (x[:, 0] + random.normal(size=60) > 0) + (x[:, 1] > 1).astype(np.int64)
+    of_classes = Goal(y, weight, 3).task(np.arange(60), 0.0, None)
+    found = problem(of_classes, x).solved(precision=1e-9)
+    regression = LogisticRegression(C=1 / (2 * 0.01 * weight.sum()), tol=1e-10, max_iter=1000)
+    expected = regression.fit(x, y, sample_weight=weight)
+    np.testing.assert_allclose(found[0], expected.coef_, atol=1e-4)
+    of_numbers = Goal(x[:, :2] ** 2, weight, 0).task(np.arange(60), 0.0, None)
+    found = problem(of_numbers, x).solved(precision=1e-9)
+    expected = Ridge(alpha=0.01 * weight.sum()).fit(x, x[:, :2] ** 2, sample_weight=weight)
+    np.testing.assert_allclose(found[0], expected.coef_, atol=1e-4)
+    of_labels = Goal(np.stack([y > 0, y > 1], axis=1), weight, 0).task(np.arange(60), 0.0, None)
+    found = problem(of_labels, x).solved(precision=1e-9)
+    expected = regression.fit(x, y > 1, sample_weight=weight)
+    np.testing.assert_allclose(found[0][1], expected.coef_[0], atol=1e-4)
+
+
+def test_weights_are_held_to_the_signs_that_owners_allow():
+    random = np.random.default_rng(0)
+    x, y = random.normal(size=(60, 8)), np.arange(60) % 3
+    task = Goal(y, np.ones(60), 3).task(np.arange(60), 0.0, None)
+    given = problem(task, x, owner=torch.arange(8) % 3)
+    weight, bias = (part.requires_grad_() for part in given.solved(precision=1e-9))
+    cost = given.judged((weight, bias))[0].mean() + 0.01 * weight.square().sum()
+    slope = torch.autograd.grad(cost, weight)[0]
+    side = torch.where(torch.arange(8) % 3 == torch.arange(3)[:, None], -1.0, 1.0)
+    free = side * weight > 0
+    assert (side * weight >= 0).all() and 0 < free.sum() < free.numel()
+    assert slope[free].abs().max() < 1e-5
+    assert (side * slope)[~free].min() > -1e-5  # only the forbidden side is better
+
+
+@pytest.mark.parametrize("n_classes", [3, 0])
+def test_features_that_say_little_get_a_strong_ridge(n_classes):
+    random = np.random.default_rng(0)
+    x, y = random.normal(size=(200, 30)), random.integers(3, size=200)
+    target = y if n_classes else y[:, None] - 1.0
+    task = Goal(target, np.ones(200), n_classes).task(np.arange(200), 0.0, None)
+    assert chosen_ridge(problem(task, x)) == max(RIDGES)
+    x[:, :3] = 0.1 * x[:, :3] + np.eye(3)[y]
+    assert chosen_ridge(problem(task, x)) <= 0.01
+
+
+def test_few_weights_stay_unless_many_are_needed():
+    random = np.random.default_rng(0)
+    x = random.normal(size=(300, 40))
+    for n_telling, expected in ((4, {5}), (40, range(25, 41))):
+        y = (x[:, :n_telling].sum(axis=1) / n_telling**0.5 + 0.3 * random.normal(size=300))[:, None]
+        task = Goal(y, np.ones(300), 0).task(np.arange(300), 0.0, None)
+        weight, _ = few_weights(problem(task, x), 5)
+        assert (weight != 0).sum().item() in expected
+        assert (weight[0, :n_telling] != 0).sum() >= min(n_telling, 25)
+
+
 @pytest.mark.parametrize("n_classes", [3, 2, 0])
-@pytest.mark.parametrize("own_class", [True, False])
-def test_the_head_solves_its_problem(own_class, n_classes):
-    """At the minimum the slope is the penalty where a weight is not 0, and at most it elsewhere."""
+def test_the_solved_head_is_put_into_the_model(n_classes):
     random = np.random.default_rng(0)
     y = np.arange(60) % (n_classes or 5)
     series = random.normal(size=(60, 1, 20)) + y[:, None, None] * np.sin(np.arange(20) / 3)
@@ -119,40 +188,17 @@ def test_the_head_solves_its_problem(own_class, n_classes):
     discrepancy = model.discrepancies(model.paths(RaggedSeries.from_arrays(series)))
     target = y if n_classes else ((y - y.mean()) / y.std())[:, None]
     task = Goal(target, np.ones(60), n_classes).task(np.arange(60), 0.0, None)
-    with torch.no_grad():
-        model.head.weight.add_(torch.from_numpy(random.normal(size=model.head.weight.shape)))
-    features = model.features(discrepancy.double())
-    scale = features.std(dim=0, correction=0)
-    x = (features - features.mean(dim=0)) / scale
-    answers = model.outputs(discrepancy) + 1
-    owner = torch.from_numpy(y)[discrepancy.argmin(dim=0)]
-    outputs = torch.arange(n_classes)[:, None] if n_classes > 2 else torch.ones(1, 1)
-    side = torch.where(owner == outputs, -1, 1) if own_class and n_classes else None
-    before = model.linear()[0] * scale
-    if side is not None:
-        before = side * (side * before).clamp(min=0)
-    size = before.abs()
-    plan = replace(PROCEDURES["default"].plan, sparsity=0.1, own_class=own_class)
-    give_few_reasons(model, discrepancy, None, answers, task, plan)
-    plain, bias = model.linear()
-    weight = (plain * scale).requires_grad_()
-    output = x @ weight.T + (bias + plain @ features.mean(dim=0)).detach()
-    if n_classes:
-        given = torch.nn.functional.one_hot(task.target, n_classes)
-        wanted = (torch.softmax(class_scores(answers), dim=1) + given) / 2
-        far = -(wanted * torch.log_softmax(class_scores(output), dim=1)).sum(dim=1).mean()
-    else:
-        far = (output - (answers + task.target) / 2).square().mean()
-    slope = torch.autograd.grad(far + RIDGE * weight.square().sum(), weight)[0]
-    cost = 0.1 / max(n_classes, 1) * size.mean() / (size + 0.1 * size.mean())
-    weight = weight.detach()
-    there = weight.abs() > 1e-5
-    assert 0 < there.sum() < weight.numel()
-    torch.testing.assert_close(slope[there], (-cost * weight.sign())[there], atol=5e-4, rtol=0)
-    push = slope.abs() if side is None else -side * slope  # to the side where a weight may go
-    assert (push[~there] <= cost[~there] + 5e-4).all()
-    if side is not None:
-        assert (side * weight >= -1e-6).all()
+    features = model.features(discrepancy.double()).detach()
+    x = (features - features.mean(dim=0)) / features.std(dim=0, correction=0)
+    given = HeadProblem(
+        x, task.truth.double(), torch.ones(60).double(), task, task.owners(model.linear()[0])
+    )
+    expected = few_weights(replace(given, ridge=chosen_ridge(given)), 3)
+    plan = replace(PROCEDURES["default"].plan, n_reasons=3)
+    give_few_reasons(model, discrepancy, None, task, plan)
+    wanted = x @ expected[0].T + expected[1]
+    torch.testing.assert_close(model.outputs(discrepancy).detach(), wanted, atol=1e-4, rtol=1e-4)
+    assert (model.head.weight == 0).sum() == (expected[0] == 0).sum()
 
 
 def test_a_readable_twin_answers_much_the_same(fixed):
@@ -161,14 +207,15 @@ def test_a_readable_twin_answers_much_the_same(fixed):
     task = Goal(Y, np.ones(len(Y)), 2).task(np.arange(len(Y)), 0.0, None)
     plan = PROCEDURES["default"].later
     before = {name: value.clone() for name, value in model.state_dict().items()}
-    twin = readable_twin(model, paths, task, plan, np.random.default_rng(0))
+    twin, ridge = readable_twin(model, paths, task, plan, np.random.default_rng(0))
+    assert ridge in RIDGES
     for name, value in model.state_dict().items():
         assert torch.equal(value, before[name])  # itself unchanged
     old, new = (m.outputs(m.discrepancies(paths))[:, 0] for m in (model, twin))
     assert ((old > 0) == (new > 0)).all()
-    unlearnt = readable_twin(
-        model, paths, task, replace(plan, learn="head"), np.random.default_rng(0)
-    )
+    plan = replace(plan, learn="head")
+    unlearnt, same = readable_twin(model, paths, task, plan, np.random.default_rng(0), 0.5)
+    assert same == 0.5
     assert torch.equal(unlearnt.transform.shapelets.values, model.transform.shapelets.values)
 
 
@@ -216,7 +263,7 @@ def test_many_classes_start_with_more_shapelets():
 def test_models_on_the_way_stay_as_they_are_trained():
     stages = PROCEDURES["default"].adapted({"n_shapelets": 30}).stages(50, fewest=30)
     for size, plan in stages:
-        assert (plan.sparsity > 0) == plan.near == (size <= 60)
+        assert (plan.n_reasons > 0) == plan.near == (size <= 60)
     assert [size for size, _ in stages] == [100, 72, 60, 44, 30]
 
 
@@ -387,7 +434,7 @@ def test_planted_patterns_are_found_in_their_channels():
         if y[n] == 1:
             series[n, 11, start : start + 12] += 2 * bump
     train, test = slice(0, 420), slice(420, 520)
-    model = ShapeletClassifier(max_epochs=600, batch_size=512, random_state=0).fit(
+    model = ShapeletClassifier(max_epochs=600, batch_size=512, random_state=3).fit(
         series[train], y[train]
     )
     assert model.score(series[test], y[test]) > 0.95

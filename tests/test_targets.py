@@ -1,5 +1,6 @@
 """Targets beyond one class of many series: rare classes, several numbers, labels, ensembles."""
 
+import re
 import warnings
 
 import numpy as np
@@ -34,11 +35,11 @@ from genshapelets import (
     interpretability,
     load,
 )
+from genshapelets.checkpoints import Checkpoint
 from genshapelets.cli import main
 from genshapelets.estimators.goals import Goal
 from genshapelets.objective import classification_loss, label_loss
 from genshapelets.owners import Owners
-from genshapelets.training import Checkpoint
 
 X, CODES = bumps()
 ONE_RARE = np.where(np.arange(24) == 4, "rare", np.array(["a", "b"])[CODES])
@@ -68,7 +69,7 @@ def test_every_class_may_have_one_series():
     with pytest.warns(UserWarning, match="classes 0, 1, 2 have one series only"):
         model = fitted(X[:3], [0, 1, 2], procedure="paper", max_epochs=3)
     assert "validation_loss" not in model.history_
-    with pytest.warns(UserWarning, match="classes 0, 1, .* and 15 more have"):
+    with pytest.warns(UserWarning, match="classes 0, 1, .* and 19 more have"):
         fitted(X, np.arange(24), max_epochs=1)
 
 
@@ -462,10 +463,13 @@ def test_true_labels_are_said_in_words(numbers, labels):
 def test_one_of_several_targets(numbers, labels, tmp_path):
     """It is a model of its own, of the same answers, which a page can be about."""
     for model, y, name in ((numbers, NUMBERS, "rate"), (labels, LABELS, "right")):
-        with pytest.raises(ValueError, match=r"one target, .*model.for_target\("):
+        first = re.escape(f"model.for_target({y.columns[0]!r})")
+        with pytest.raises(ValueError, match=rf"one target, .*{first}\.report\(path, X, y\)"):
             model.report(tmp_path / "page.html", BOTH, y)
-        with pytest.raises(ValueError, match=r"what_if .*model.for_target\("):
+        with pytest.raises(ValueError, match=rf"{first}\.explain\(X\)\.what_if\("):
             model.explain(BOTH).what_if(0, 1)
+        with pytest.raises(ValueError, match=rf"{first}\.evaluate\(X, y\) with that column"):
+            model.evaluate(BOTH, y)
         with pytest.raises(ValueError, match="there is no target 'other'"):
             model.for_target("other")
         one = model.for_target(name)
@@ -477,6 +481,18 @@ def test_one_of_several_targets(numbers, labels, tmp_path):
     mlp = ShapeletClassifier(**SMALL, head=nn.Sequential(nn.Linear(6, 3))).fit(BOTH, LABELS)
     with pytest.raises(TypeError, match="only a linear head"):
         mlp.for_target(0)
+
+
+def test_each_of_several_targets_is_evaluated(numbers, labels):
+    r2 = [numbers.for_target(name).evaluate(BOTH, NUMBERS[name]).r2 for name in NUMBERS]
+    assert np.mean(r2) == pytest.approx(numbers.score(BOTH, NUMBERS))
+    right = labels.predict(BOTH) == LABELS.to_numpy()
+    for name, column in zip(LABELS, right.T, strict=True):
+        scores = labels.for_target(name).evaluate(BOTH, LABELS[name])
+        assert scores.accuracy == pytest.approx(column.mean())
+        assert {label: of["series"] for label, of in scores.classes.items()} == dict(
+            LABELS[name].value_counts()
+        )
 
 
 def test_several_targets_are_drawn(numbers, labels):

@@ -12,10 +12,10 @@ import pytest
 import torch
 from torch import nn
 
-from genshapelets import ShapeletClassifier, ShapeletRegressor
+from genshapelets import RaggedSeries, ShapeletClassifier, ShapeletRegressor
 from genshapelets.estimators.goals import Goal
 from genshapelets.procedures import PROCEDURES
-from genshapelets.saving import read_file
+from genshapelets.saving import read_file, write_file
 from genshapelets.training import OneCycle, Plateau, Trainer
 
 SMALL = {"n_shapelets": 4, "n_knots": 5, "random_state": 0, "n_jobs": 1}
@@ -239,8 +239,9 @@ def test_ctrl_c_at_once(press_ctrl_c):
     np.testing.assert_allclose(model.predict_proba(X), 0.5)  # usable, though it knows nothing
 
 
-def test_ctrl_c_and_a_checkpoint(press_ctrl_c, tmp_path, monkeypatch):
-    settings = {"max_epochs": 20, "checkpoint_interval": 0.0, **SMALL}
+@pytest.mark.parametrize("interval", [0.0, 3600.0])
+def test_ctrl_c_and_a_checkpoint(press_ctrl_c, tmp_path, monkeypatch, interval):
+    settings = {"max_epochs": 20, "checkpoint_interval": interval, **SMALL}
     whole = ShapeletClassifier(**settings).fit(X, Y)
     model = ShapeletClassifier(checkpoint=tmp_path / "c", **settings)
     with monkeypatch.context():
@@ -248,6 +249,7 @@ def test_ctrl_c_and_a_checkpoint(press_ctrl_c, tmp_path, monkeypatch):
         with pytest.warns(UserWarning, match="interrupted after 9"):
             model.fit(X, Y)
     monkeypatch.undo()
+    assert read_file(tmp_path / "c", "checkpoint")[0]["stage"]
     assert_same(model.fit(X, Y), whole)
 
 
@@ -364,7 +366,7 @@ def test_a_finished_checkpoint_returns_at_once(tmp_path, monkeypatch):
 def test_the_interval_is_kept(tmp_path, monkeypatch):
     written = []
     monkeypatch.setattr(
-        "genshapelets.training.write_file", lambda path, *_: written.append(Path(path))
+        "genshapelets.checkpoints.write_file", lambda path, *_: written.append(Path(path))
     )
     settings = {"max_epochs": 10, "checkpoint": tmp_path / "c", **SMALL}
     ShapeletClassifier(checkpoint_interval=3600, **settings).fit(X, Y)
@@ -398,6 +400,115 @@ def test_a_checkpoint_of_other_parameters_is_refused(parameters, reason, checkpo
         model.set_params(**parameters).fit(X, Y)
     assert path.read_bytes() == before
     assert model.predict(X).shape == (20,)
+
+
+@pytest.fixture(scope="module")
+def unfinished(tmp_path_factory):
+    """A checkpoint in the middle of the second stage, and what to fit on from it."""
+    path = tmp_path_factory.mktemp("unfinished") / "c"
+    settings = {**SMALL, "max_epochs": 20, "max_time": "1h", "checkpoint_interval": 0}
+    model = ShapeletClassifier(checkpoint=path, **settings)
+    done, epoch = iter(range(20)), Trainer._epoch
+
+    def die(self):
+        if next(done) == 15:
+            raise MemoryError
+        epoch(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Trainer, "_epoch", die)
+        with pytest.raises(MemoryError):
+            model.fit(X, Y)
+    return model, read_file(path, "checkpoint")
+
+
+def without(tensors, name):
+    return {key: tensor for key, tensor in tensors.items() if key != name}
+
+
+WRONG = [torch.zeros(9, 9), torch.zeros(0), torch.tensor(float("nan"))]
+EDITED_STATES = [
+    {"epoch": 10**400}, {"epoch": -1}, {"epoch": 0.5}, {"stale": True}, {"best_rank": [1.0]},
+    {"best_rank": [float("nan"), 0.0]}, {"share": 2.0}, {"stopped": "no"}, {"history": 3},
+    {"history": {"loss": None}}, {"history": {}}, {"unknown": 1},
+]  # fmt: skip
+EDITED_CONTENTS = [
+    {"fingerprint": None}, {"over": 3}, {"over": {"all-0": 3}}, {"over": {"all-0": {"loss": 3}}},
+    {"over": {"all-0": {"loss": [float("nan")]}}}, {"state": None}, {"seed": -1}, {"seed": "x"},
+    {"seed": 10**400}, {"pace": 3},
+    {"pace": {"spent": float("nan"), "settled": True, "left_out": [], "steps": {}}},
+    {"pace": {"spent": 1.0, "settled": True, "left_out": [4], "steps": {}}},
+    {"pace": {"spent": 1.0, "settled": True, "left_out": [], "steps": {"all-4": [-1, False]}}},
+]  # fmt: skip
+
+
+def refused(unfinished, path, contents, tensors):
+    model, _ = unfinished
+    write_file(path, "checkpoint", contents, tensors)
+    with pytest.raises(ValueError) as refusal:
+        ShapeletClassifier(**(model.get_params() | {"checkpoint": path})).fit(X, Y)
+    said = str(refusal.value)
+    assert said.startswith(f"{path} cannot be understood") and "\n" not in said
+    assert len(said) < 300 + len(str(path))
+
+
+def test_an_edited_state_in_a_checkpoint_is_refused(unfinished, tmp_path):
+    contents, tensors = unfinished[1]
+    assert contents["state"]["epoch"] > 0 and contents["stage"] and contents["over"]
+    for edit in EDITED_STATES:
+        edited = contents | {"state": contents["state"] | edit}
+        refused(unfinished, tmp_path / "c", edited, tensors)
+
+
+@pytest.mark.parametrize("edit", EDITED_CONTENTS, ids=lambda edit: str(*edit))
+def test_edited_contents_of_a_checkpoint_are_refused(edit, unfinished, tmp_path):
+    contents, tensors = unfinished[1]
+    refused(unfinished, tmp_path / "c", contents | edit, tensors)
+
+
+def test_edited_tensors_of_a_checkpoint_are_refused(unfinished, tmp_path):
+    """Those of the optimiser in wrong sizes once wrote where they must not."""
+    contents, tensors = unfinished[1]
+    names = [
+        "model/centre", "model/head.weight", "best/transform.shapelets.values", "owners/owner",
+        "over/all-0/head.bias", "optimiser/0/exp_avg", "optimiser/0/exp_avg_sq", "optimiser/0/step",
+        "random/state",
+    ]  # fmt: skip
+    for name in names:
+        for tensor in WRONG:
+            refused(unfinished, tmp_path / "c", contents, tensors | {name: tensor})
+        refused(unfinished, tmp_path / "c", contents, without(tensors, name))
+    below = {
+        name: torch.full_like(tensors[name], -1)
+        for name in ("model/scale", "over/all-0/feature_scale", "optimiser/0/exp_avg_sq")
+    }
+    strange = {"optimiser/99/step": torch.zeros(()), "model/x": torch.zeros(1)}
+    for name, tensor in (below | strange).items():
+        refused(unfinished, tmp_path / "c", contents, tensors | {name: tensor})
+
+
+def test_a_checkpoint_of_renamed_classes_or_channels_is_refused(tmp_path):
+    def fit(classes, channels):
+        series = RaggedSeries.from_arrays(X, channel_names=channels)
+        settings = {**SMALL, "procedure": "paper", "max_epochs": 1, "checkpoint": tmp_path / "c"}
+        return ShapeletClassifier(**settings).fit(series, np.array(classes)[Y])
+
+    fit(["a", "b"], ["hr", "spo2"])
+    with pytest.raises(ValueError, match=r"its classes differs .there .*'b'.*, here .*'c'"):
+        fit(["a", "c"], ["hr", "spo2"])
+    with pytest.raises(ValueError, match="its channels differs .there .*'spo2'.*, here .*'rr'"):
+        fit(["a", "b"], ["hr", "rr"])
+
+
+def test_the_history_keeps_its_order_after_a_resume(unfinished, tmp_path):
+    model, (contents, tensors) = unfinished
+    write_file(tmp_path / "c", "checkpoint", contents, tensors)
+    settings = model.get_params()
+    whole = ShapeletClassifier(**settings | {"checkpoint": None}).fit(X, Y)
+    resumed = ShapeletClassifier(**settings | {"checkpoint": tmp_path / "c"}).fit(X, Y)
+    assert list(resumed.history_.items()) == list(whole.history_.items())
+    finished = ShapeletClassifier(**settings | {"checkpoint": tmp_path / "c"}).fit(X, Y)
+    assert list(finished.history_.items()) == list(whole.history_.items())
 
 
 def test_a_checkpoint_of_other_data_is_refused(checkpointed):
@@ -482,7 +593,7 @@ def test_a_full_disk_ends_no_training(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("genshapelets.training.write_file", full)
+    monkeypatch.setattr("genshapelets.checkpoints.write_file", full)
     model = ShapeletClassifier(**options, checkpoint=path, checkpoint_interval=0)
     with pytest.warns(UserWarning, match="could not be written .*No space left"):
         model.fit(X, Y)

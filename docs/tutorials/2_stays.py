@@ -89,9 +89,9 @@ probability = both.predict_proba(test, static=people[["age"]])[:, list(both.clas
 print(f"area under the curve {roc_auc_score(died[200:] == 'died', probability):.2f}, with age")
 
 # %%
-# For explanations, pages and cross-validation the series hold their table themselves.
-known = test.with_static(people[["age"]])
-explanation = both.explain(known)
+# Scores, explanations and pages take ``static``, too. For cross-validation the series hold their table
+# themselves: ``test.with_static(people[["age"]])``.
+explanation = both.explain(test, static=people[["age"]])
 print(explanation.reasons(series=n))
 print(explanation.covariates.to_frame())
 plot_contributions(explanation, series=n)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .tables import as_array, as_floats, as_instants
+from .columns import as_array, as_floats, as_instants
 
 DOUBLE_EPS = float(np.finfo(np.float64).eps)
 
@@ -17,10 +17,10 @@ def offsets_of(lengths: NDArray[Any]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-def listed(data: Any) -> list[Any] | None:
+def listed(data: Any, what: str) -> list[Any] | None:
     """Return a sequence of arrays (a list, tuple, or object array of them) as a list, else None."""
     if not isinstance(data, list | tuple):
-        data = as_array(data)
+        data = as_array(data, what)
         if data.dtype != object or data.ndim != 1:
             return None
     return list(data)
@@ -59,8 +59,8 @@ def match_times(times: Any, lengths: NDArray[np.int64]) -> tuple[NDArray[Any], N
         starts = offsets_of(lengths)
         counted = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
         return counted, precision_of(n_series, counted)
-    vectors = listed(times)
-    if vectors is None or not vectors or np.ndim(vectors[0]) == 0:
+    vectors = listed(times, "times")
+    if not vectors or as_array(vectors[0], "times of series 0").ndim == 0:
         shared = as_instants(times, "times")
         if shared.ndim == 1:
             wrong = lengths != shared.size

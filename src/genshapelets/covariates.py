@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from .series import RaggedSeries
-from .tables import as_categories
+from .shown import few
+from .static import as_categories
 
 MOST_CATEGORIES = 50  # of one column: more are names, not categories
 FARTHEST = 5.0  # standard deviations: one wild number must not decide
@@ -148,7 +149,7 @@ class Covariates(nn.Module):
             if strange:
                 warnings.warn(
                     f"the static covariate {name} has categories that no training series had, which "
-                    f"count as none: {', '.join(sorted(strange)[:5])}.",
+                    f"count as none: {few(sorted(strange))}.",
                     stacklevel=2,
                 )
 

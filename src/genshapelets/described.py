@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any, ClassVar
 
+from .shown import cut, few
+
 PACKAGE = __name__.partition(".")[0]
 
 
@@ -53,9 +55,13 @@ class Described:
     def named(cls, name: str) -> type[Any]:
         """The class of the family that has this name."""
         if name not in cls._classes:
+            ours = [
+                known for known, kind in cls._classes.items() if kind.__module__.startswith(PACKAGE)
+            ]
+            known = few([*sorted(ours), *sorted(cls._classes.keys() - set(ours))])
             raise UnknownClassError(
-                f"the {cls.family} {name!r} is not known here; known are "
-                f"{', '.join(sorted(cls._classes))}. Define the class {name}, or import the "
+                f"the {cls.family} {cut(repr(name))} is not known here; known are "
+                f"{known}. Define the class {cut(name)}, or import the "
                 "module that does, first: that registers it"
             )
         return cls._classes[name]

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import torch
 from numba import config, njit
+from numba.core.compiler_lock import global_compiler_lock
 from torch import Tensor
 
 from .caching import cache_folder
@@ -70,10 +71,18 @@ class _OneTorchThread(threading.local):
 
     lock, n_inside, before = threading.Lock(), 0, 1
     depth = 0  # of this thread
+    has_looked = False  # this thread, at how many there are
 
     def n_outside(self) -> int:
         """Torch's threads, were it not held to one."""
-        return _OneTorchThread.before if _OneTorchThread.n_inside else torch.get_num_threads()
+        if _OneTorchThread.n_inside:
+            return _OneTorchThread.before
+        if torch.get_num_threads() == 1 and not self.has_looked:
+            # A thread keeps what torch had when it was first asked there: one, if others were inside.
+            with ThreadPoolExecutor(1) as fresh:
+                torch.set_num_threads(fresh.submit(torch.get_num_threads).result())
+        self.has_looked = True
+        return torch.get_num_threads()
 
     def __enter__(self) -> None:
         self.depth += 1
@@ -82,7 +91,7 @@ class _OneTorchThread(threading.local):
         cls = _OneTorchThread
         with cls.lock:
             if cls.n_inside == 0:
-                cls.before = torch.get_num_threads()
+                cls.before = self.n_outside()
             cls.n_inside += 1
             torch.set_num_threads(1)
 
@@ -182,14 +191,36 @@ def scratch(name: str, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
     return torch.from_numpy(_scratch.memory[name][:size]).view(dtype).view(shape)
 
 
+# Forks. A child has none of its parent's threads, and whatever lock they held stays locked for ever.
+
+
+class once(property):  # noqa: N801
+    """Property that is computed when it is first asked for.
+
+    `functools.cached_property` of Python 3.11 and older holds a lock meanwhile.
+    """
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        known, name = vars(instance), self.fget.__name__  # type: ignore[union-attr]
+        if name not in known:
+            known[name] = super().__get__(instance, owner)
+        return known[name]
+
+
 def _after_fork() -> None:
-    """A child has none of its parent's threads, and locks may be held by them."""
+    cls, own_depth = _OneTorchThread, one_torch_thread.depth
     _pool.cache_clear()
-    _OneTorchThread.lock, _OneTorchThread.n_inside = (
-        threading.Lock(),
-        min(one_torch_thread.depth, 1),
-    )
+    was_held, cls.lock, cls.n_inside = cls.n_inside > 0, threading.Lock(), min(own_depth, 1)
+    if was_held and not own_depth:  # by threads that are no more
+        torch.set_num_threads(cls.before)
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,  # wait until no other thread is compiling
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )
     os.register_at_fork(after_in_child=_after_fork)

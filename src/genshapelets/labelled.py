@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .tables import TIME, as_floats, as_instants, has_levels, name_series, read_columns, read_long
+from .columns import as_floats, as_instants, check_hashable, read_columns
+from .tables import TIME, has_levels, name_series, read_long
 
 SERIES = {"id", "ids", "case", "cases", "instance", "instances", "sample", "samples", "series",
           "case_id", "instance_id", "sample_id", "series_id"}  # fmt: skip
@@ -90,6 +91,9 @@ def refuse_long(frame: Any) -> None:
     if not hasattr(frame, "columns"):
         return
     names = _names(frame)
+    for name, kind in zip(names, _types(frame), strict=True):
+        if is_wide(kind):
+            raise TypeError(f"column {name!r} is {kind}, which NumPy lacks. Cast it to Int64.")
     strange = [
         name
         for place, (name, kind) in enumerate(zip(names, _types(frame), strict=True))
@@ -129,7 +133,10 @@ def _rises_within_blocks(frame: Any, least: int = 8) -> bool:
 
 def as_ids(labels: Iterable[Any]) -> NDArray[Any]:
     """Return labels of series as a vector that keeps the type of each."""
+    if not isinstance(labels, Iterable):
+        raise TypeError(f"ids must be a list with one for each series; got {labels!r}.")
     entries = list(labels)
+    check_hashable(entries, "ids")
     if len({type(entry) for entry in entries}) == 1 and np.ndim(entries[0]) == 0:
         return np.asarray(entries)
     array = np.empty(len(entries), object)
@@ -192,7 +199,8 @@ def _times_of(index: Any, n_times: int, what: str) -> NDArray[Any]:
 
 def _columns(frame: Any, names: list[Any]) -> list[NDArray[Any]]:
     are_numbers = all(
-        str(kind).lower().startswith(("float", "int", "uint")) for kind in _types(frame)
+        str(kind).lower().startswith(("float", "int", "uint")) and not is_wide(kind)
+        for kind in _types(frame)
     )
     if are_numbers and hasattr(frame, "to_numpy") and len(set(names)) == len(names):
         array = frame.to_numpy()
@@ -209,6 +217,11 @@ def _names(frame: Any) -> list[Any]:
 def _types(frame: Any) -> Iterable[Any]:
     """Types of the columns; those of pyarrow are in the schema."""
     return frame.dtypes if hasattr(frame, "dtypes") else frame.schema.types
+
+
+def is_wide(kind: Any) -> bool:
+    """Tell whether a type of a column has whole numbers that NumPy lacks, Int128 of polars."""
+    return str(kind).lower().endswith("int128")
 
 
 def _as_channels(names: Iterable[Any]) -> tuple[str, ...] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,12 @@ from .covariates import Covariates
 from .interpolation import Interpolation, Linear
 from .paths import Array, Paths, interpolate
 from .series import RaggedSeries
+from .shapelets.base import SHORTEST
+from .tables import name_series
 from .transform import GeneralisedShapeletTransform, Matches
+
+# Standard deviations: what else is in the series is lost beside such a value when a search adds them up.
+FARTHEST = 1e15
 
 
 class ShapeletModel(nn.Module):
@@ -215,9 +220,47 @@ class ShapeletModel(nn.Module):
         return weight, bias - weight @ self.feature_mean.double()
 
 
+def check_scales(tensors: Mapping[str, Tensor]) -> None:
+    """Refuse, with a ValueError, a model's tensors that divide by 0 or make a shapelet of no length."""
+    raw, longest = (
+        tensors[f"transform.shapelets.{name}"] for name in ("raw_lengths", "max_length")
+    )
+    lengths = longest * (-raw.abs()).clamp(min=SHORTEST).exp()
+    scales = {name: tensors[name] for name in ("scale", "feature_scale")}
+    for name, values in (scales | {"lengths of shapelets": lengths}).items():
+        if not (values >= torch.finfo(values.dtype).tiny).all():
+            raise ValueError(f"{name} must be above 0")
+
+
 def standardise(series: RaggedSeries, centre: np.ndarray, scale: np.ndarray) -> RaggedSeries:
-    """Take centre and scale off each channel."""
-    return replace(series, values=(series.values.astype(np.float64) - centre) / scale)
+    """Take centre and scale off each channel; refuse values too far from them to be judged."""
+    with np.errstate(over="ignore"):
+        values = (series.values.astype(np.float64) - centre) / scale
+    far = (np.abs(values) > FARTHEST).any(axis=1)
+    if far.any():
+        check_judged(~np.logical_or.reduceat(far, series.row_offsets[:-1]), series)
+    return replace(series, values=values)
+
+
+def check_judged(judged: np.ndarray, series: RaggedSeries) -> None:
+    """Refuse series that could not be judged, with a ValueError that names the first.
+
+    Parameters
+    ----------
+    judged : (series, …) bool array
+        Whether each of their numbers is finite, or not too large.
+    series : RaggedSeries
+    """
+    refused = np.flatnonzero(~judged.reshape(len(series), -1).all(axis=1))
+    if not len(refused):
+        return
+    n = int(refused[0])
+    largest = np.nanmax(np.abs(series[n].values))
+    raise ValueError(
+        f"{name_series(n, series.series_ids)} cannot be judged: its values, up to {largest:g} in size, "
+        "are too far from those that the model was fitted to. Look for a wrong unit or a sensor's code "
+        "for missing, put NaN in its place, or leave the series out."
+    )
 
 
 def observed_moments(series: RaggedSeries) -> tuple[np.ndarray, np.ndarray]:

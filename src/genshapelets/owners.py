@@ -30,6 +30,8 @@ class Owners:
     owner : (shapelets,) int64 tensor, or (shapelets, labels)
         Codes of classes, or 1 for every label that owns it and 0 for the others, as of the last epoch;
         -1 before the first has ended.
+    least_weight, largest_weight : (outputs, shapelets) tensors
+        Which weights the owners allow.
     """
 
     def __init__(self, weight: Tensor, *, of_labels: bool = False) -> None:
@@ -50,8 +52,8 @@ class Owners:
         of_one = owner.ndim == 2 or len(self.weight) == 1
         own, known = owner.t() == (1 if of_one else classes), owner.t() >= 0
         free = torch.tensor(torch.inf, device=owner.device)
-        self._least_weight = torch.where(known & ~own, 0.0, -free)
-        self._largest_weight = torch.where(known & own, 0.0, free)
+        self.least_weight = torch.where(known & ~own, 0.0, -free)
+        self.largest_weight = torch.where(known & own, 0.0, free)
 
     def _forget(self) -> None:
         self._least = np.full(len(self.owner), np.inf)
@@ -74,4 +76,4 @@ class Owners:
     @torch.no_grad()
     def constrain(self) -> None:
         """Set to zero the weights that have the wrong sign."""
-        self.weight.clamp_(self._least_weight, self._largest_weight)
+        self.weight.clamp_(self.least_weight, self.largest_weight)

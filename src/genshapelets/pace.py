@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -13,43 +12,14 @@ from typing import Any
 import numpy as np
 from numba.core import event
 
+from .durations import about
+from .shown import few
+
 FIXED = 25  # shapelets that a step costs besides its own
 # Epochs that cost what comes after a stage: dropping shapelets, a readable twin, its training windows.
 CUTTING, TWIN, READING = 1.5, 3.5, 1.0
 ENOUGH = 3  # steps by which the pace is known
 DECAY = 0.95  # of the weight of older steps in the pace
-UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
-PART = re.compile(r"(\d+(?:\.\d+)?)\s*(hours?|h|minutes?|min|m|seconds?|sec|s)\s*")
-
-
-def seconds_of(text: str) -> float:
-    """Seconds in a text such as "90", "90s", "10min", "1h30m"; a ValueError if it is none.
-
-    Examples
-    --------
-    >>> seconds_of("90"), seconds_of("90s"), seconds_of("10 min"), seconds_of("1h30m")
-    (90.0, 90.0, 600.0, 5400.0)
-    """
-    if re.fullmatch(r"\d+(\.\d+)?", text.strip()):
-        return float(text)
-    parts = PART.findall(text)
-    if not parts or PART.sub("", text).strip():
-        raise ValueError(f"{text!r} is not a time such as '90s', '10min' or '1h30m'")
-    return sum(float(number) * UNITS[unit[0]] for number, unit in parts)
-
-
-def about(seconds: float) -> str:
-    """Seconds in words, roughly.
-
-    Examples
-    --------
-    >>> about(44.7), about(350), about(7900)
-    ('45 s', '6 min', '2 h 12 min')
-    """
-    if seconds < 90:
-        return f"{max(math.ceil(seconds - 0.5), 0)} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
 
 
 @dataclass
@@ -164,15 +134,18 @@ class Pace:
     # What happens
 
     def start_run(self) -> None:
-        """The next thing to be done is the first model of a run."""
-        self._close_gap()
+        """What comes after a leg is done; next is another, or the first model of a run."""
+        passed = self._passed()
+        if self.between is not None:
+            self.end_rate = passed / self.between.of_end
+        self.between = None
 
     def begin(self, leg: Leg) -> None:
         """Training of a leg begins, or goes on."""
         if self.at is None or self.at.run != leg.run:
             self.start = self._passed()
         else:
-            self._close_gap()
+            self.start_run()
         self.at, self.first = leg, True
 
     def step(self) -> int | None:
@@ -300,14 +273,14 @@ class Pace:
 
     def shortened(self) -> str | None:
         """What the limit has cut, in words; None: nothing."""
-        if not self.left_out and not any(leg.cut for leg in self.legs):
-            return None
-        done = sum(leg.n_done for leg in self.legs)
-        planned = sum(leg.n_steps if leg.cut else leg.n_done for leg in self.legs)
-        said = f"{done} of {planned} steps were trained"
+        said = []
+        if any(leg.cut for leg in self.legs):
+            done = sum(leg.n_done for leg in self.legs)
+            planned = sum(leg.n_steps if leg.cut else leg.n_done for leg in self.legs)
+            said.append(f"{done} of {planned} steps were trained")
         if self.left_out:
-            said += f", none with {', '.join(map(str, self.left_out))} shapelets"
-        return said
+            said.append(f"there was no time for models of {few(self.left_out)} shapelets")
+        return "; ".join(said) or None
 
     def too_short(self) -> str | None:
         """If there was time for hardly a step, how long all that was planned would take, in words."""
@@ -328,21 +301,19 @@ class Pace:
         """Go on where another process was."""
         self.spent, self.settled = float(state["spent"]), bool(state["settled"])
         self.left_out = list(state["left_out"])
+        if not 0 <= self.spent < math.inf or self.always.intersection(self.left_out):
+            raise ValueError("there is no such pace")
         self.legs = [leg for leg in self.legs if leg.n_shapelets not in self.left_out]
         for leg in self.legs:
             leg.n_done, leg.cut = state["steps"].get(leg.name, (0, False))
+            if type(leg.n_done) is not int or leg.n_done < 0 or type(leg.cut) is not bool:
+                raise ValueError(f"there is no such pace of {leg.name}")
 
     # Time
 
     def _here(self) -> Leg:
         assert self.at is not None
         return self.at
-
-    def _close_gap(self) -> None:
-        passed = self._passed()
-        if self.between is not None:
-            self.end_rate = passed / self.between.of_end
-        self.between = None
 
     def _passed(self) -> float:
         """Seconds since the last call in which nothing was compiled."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -12,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arrays import offsets_of
-from .kernels import kernel, run
-from .series import RaggedSeries, in_seconds
-from .tables import as_instants
+from .checks import in_seconds
+from .columns import as_instants
+from .kernels import kernel, once, run
+from .series import RaggedSeries
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -91,17 +91,17 @@ class Paths:
         """Number of channels."""
         return self.values.shape[1]
 
-    @cached_property
+    @once
     def lengths(self) -> Index:
         """Number of knots of each path."""
         return np.diff(self.row_offsets)
 
-    @cached_property
+    @once
     def spans(self) -> Array:
         """Last minus first time of each path."""
         return self.knots[self.row_offsets[1:] - 1]
 
-    @cached_property
+    @once
     def samplings(self) -> list[Sampling]:
         """The paths in groups, one for each step; the irregular ones first, if there are any."""
         return [

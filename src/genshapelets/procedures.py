@@ -160,7 +160,7 @@ class Procedure:
             if number and self.later is not None:
                 plan, steps = self.later, min(LATER_STEPS, LATER_BUDGET / size)
             if size > self.largest:
-                plan = replace(plan, near=False, sparsity=0.0)
+                plan = replace(plan, near=False, n_reasons=0)
             epochs = max(plan.max_epochs, math.ceil(steps / n_batches))
             stages.append(Stage(size, replace(plan, max_epochs=epochs)))
         if self.max_epochs is None:
@@ -435,7 +435,7 @@ PROCEDURES = {
             max_epochs=15,
             batch_size=256,
             gamma=1e-4,
-            own_class=True,
+            own_class="training",
             dropout=0.5,
             near=True,
         ),
@@ -444,10 +444,10 @@ PROCEDURES = {
             max_epochs=2,
             batch_size=256,
             gamma=1e-4,
-            own_class=True,
+            own_class="training",
             dropout=0.15,
             near=True,
-            sparsity=0.006,
+            n_reasons=13,
         ),
         most=60,
         first=100,

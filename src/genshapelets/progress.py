@@ -9,7 +9,8 @@ import time
 import warnings
 from typing import Any
 
-from .pace import ENOUGH, Pace, about
+from .durations import about
+from .pace import ENOUGH, Pace
 
 LONG = 120.0  # seconds left, from which on a fit that shows nothing else logs a word
 

@@ -10,17 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arrays import DOUBLE_EPS, flatten, listed, match_times, offsets_of, precision_of
+from .checks import NANOSECONDS, Rows, as_names, check_sizes, check_values, checked_times
+from .columns import as_floats
 from .labelled import as_ids, is_labelled, read_labelled, refuse_long
-from .tables import (
-    as_categories,
-    as_floats,
-    name_series,
-    only_observed,
-    read_long,
-    read_static,
-)
-
-_NANOSECONDS = 10**9  # in a second
+from .static import as_categories, read_static
+from .tables import only_observed, read_long
 
 
 class OneSeries(NamedTuple):
@@ -140,7 +134,7 @@ class RaggedSeries:
             series_ids = own.series_ids if series_ids is None else series_ids
         else:
             refuse_long(values)
-        arrays = listed(values)
+        arrays = listed(values, "values")
         if arrays is None:
             array = as_floats(values, "values")
             if array.ndim != 3:
@@ -212,7 +206,7 @@ class RaggedSeries:
         >>> batch.series_ids.tolist(), batch[0].times, batch[0].values
         (['a', 'b'], array([2., 3.]), array([[nan, 80.]]))
         """
-        chosen = None if channels is None else _as_names(channels)
+        chosen = None if channels is None else as_names(channels, "channels")
         table = only_observed(read_long(frame, series, time, chosen, variable, value, aggregate))
         return cls._checked(
             table.instants,
@@ -293,70 +287,11 @@ class RaggedSeries:
     ) -> RaggedSeries:
         """Check everything that a batch promises, count datetimes in seconds, and make it."""
         if channel_names is not None:
-            channel_names = tuple(map(str, _as_names(channel_names)))
-        if len(row_offsets) == 1:
-            raise ValueError("a batch needs at least one series; got none.")
-        if values.shape[1] == 0:
-            raise ValueError("a batch needs at least one channel; got none.")
-        if channel_names is not None and len(channel_names) != values.shape[1]:
-            raise ValueError(
-                f"channel_names must name each of the {values.shape[1]} channels; "
-                f"got {len(channel_names)} names."
-            )
-        lengths = np.diff(row_offsets)
-        if series_ids is not None and len(series_ids) != len(lengths):
-            raise ValueError(
-                f"series_ids must name each of the {len(lengths)} series; got {len(series_ids)}."
-            )
-        if not lengths.all():
-            which = name_series(int(lengths.argmin()), series_ids)
-            raise ValueError(f"{which} has no times. Leave out empty series first.")
-
-        def locate(row: Any) -> tuple[str, int]:
-            """Name the series that a row belongs to, and the row's position in it."""
-            index = int(np.searchsorted(row_offsets, row, side="right")) - 1
-            return name_series(index, series_ids), int(row - row_offsets[index])
-
-        is_date = instants.dtype.kind == "M"
-        invalid = np.isnat(instants) if is_date else ~np.isfinite(instants)
-        if invalid.any():
-            row = invalid.argmax()
-            which, at = locate(row)
-            raise ValueError(
-                f"times of {which} must be finite; got {instants[row]} at position {at}. "
-                "Drop observations without a time first."
-            )
-        time_origin = instants.min() if is_date else None
-        times = in_seconds(instants - time_origin) if is_date else instants.astype(np.float64)
-        stalled = np.diff(times) <= 0
-        stalled[row_offsets[1:-1] - 1] = False  # from one series to the next
-        if stalled.any():
-            row = stalled.argmax()
-            which, at = locate(row)
-            if instants[row] < instants[row + 1]:
-                cure = "They are too close for float64: count time from a later origin."
-            elif instants[row] == instants[row + 1]:
-                cure = "Merge repeated observations first."
-            else:
-                cure = "Sort the observations by time first."
-            raise ValueError(
-                f"times of {which} must strictly increase; got {instants[row]} then "
-                f"{instants[row + 1]} at positions {at} and {at + 1}. {cure}"
-            )
-        infinite = np.isinf(values)
-        if infinite.any():
-            row, channel = np.unravel_index(infinite.argmax(), values.shape)
-            which, at = locate(row)
-            named = f" ({channel_names[channel]})" if channel_names else ""
-            raise ValueError(
-                f"values of {which} must be finite, or NaN if not observed; got "
-                f"{values[row, channel]} in channel {channel}{named} at position {at}. "
-                "Replace infinite values first."
-            )
-        observed = np.logical_or.reduceat(~np.isnan(values).all(axis=1), row_offsets[:-1])
-        if not observed.all():
-            which = name_series(int(observed.argmin()), series_ids)
-            raise ValueError(f"{which} has no observation: all values are NaN. Leave it out first.")
+            channel_names = tuple(map(str, as_names(channel_names, "channel_names")))
+        rows = Rows(row_offsets, series_ids)
+        check_sizes(rows, values.shape[1], channel_names)
+        times, time_origin = checked_times(instants, rows)
+        check_values(values, rows, channel_names)
         return cls(
             times=times,
             values=values,
@@ -527,14 +462,15 @@ class RaggedSeries:
             return t
         seconds = np.asarray(t, np.float64)
         whole = np.floor(seconds)  # taken apart, so that the product does not round
-        fraction = np.rint((seconds - whole) * _NANOSECONDS)
+        fraction = np.rint((seconds - whole) * NANOSECONDS)
         return self.time_origin + whole.astype("m8[s]") + fraction.astype("m8[ns]")
 
     def to_long(self) -> dict[str, NDArray[Any]]:
         """Return the batch as the columns of a table: series, time, then one for each channel.
 
         ``pandas.DataFrame(batch.to_long())`` or ``polars.DataFrame(batch.to_long())`` makes it a
-        dataframe, and `from_long` reads it back without loss, but for `static`.
+        dataframe, and `from_long` reads it back without loss; `static`, which is of whole series, has a
+        table of its own: `static_to_pandas`.
 
         Returns
         -------
@@ -546,22 +482,17 @@ class RaggedSeries:
         for name in ("series", "time"):
             if name in names:
                 raise ValueError(f"a channel must not be named {name!r} in a table. Rename it.")
-        ids = np.arange(self.n_series) if self.series_ids is None else self.series_ids
-        if len(set(ids.tolist())) < self.n_series:
-            raise ValueError(
-                "series_ids must be distinct, or a table mixes series up. "
-                "Use dataclasses.replace(batch, series_ids=None) to number the series."
-            )
         times = self.to_user_time(self.times)
         if self.time_precision.min() > DOUBLE_EPS and (times == times.astype(np.float32)).all():
             times = times.astype(np.float32)
-        columns = {"series": np.repeat(ids, self.lengths), "time": times}
+        columns = {"series": np.repeat(self._labels(), self.lengths), "time": times}
         return columns | dict(zip(names, self.values.T.copy(), strict=True))
 
     def to_pandas(self) -> Any:
         """Return the batch as a pandas frame with an index (series, time) and a column for each channel.
 
-        `from_long` and `from_arrays` read it back without loss, but for `static`; so do the estimators.
+        `from_long` and `from_arrays` read it back without loss; so do the estimators. `static` has a
+        frame of its own: `static_to_pandas`.
 
         Returns
         -------
@@ -577,25 +508,54 @@ class RaggedSeries:
         0      0.5   1.0
                3.0   2.0
         """
-        try:
-            import pandas
-        except ImportError:
-            raise ImportError(
-                "to_pandas needs pandas: pip install pandas. `to_long` gives the same as arrays."
-            ) from None
+        pandas = _pandas("to_pandas", "to_long")
         return pandas.DataFrame(self.to_long()).set_index(["series", "time"])
 
+    def static_to_pandas(self) -> Any:
+        """Return what is known of each series as a whole, as a pandas frame with a row for each.
 
-def _as_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return channel names as a tuple, none of them twice."""
-    names = (names,) if isinstance(names, str) else tuple(names)
-    for i, name in enumerate(names):
-        if name in names[:i]:
-            raise ValueError(f"channel names must be distinct; got {name!r} twice. Rename one.")
-    return names
+        `with_static`, and ``static=`` of the estimators, read it back without loss.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by series, as that of `to_pandas` is.
+
+        Examples
+        --------
+        >>> batch = RaggedSeries.from_arrays([[[1.0, 2.0]], [[3.0, 4.0]]], series_ids=["a", "b"])
+        >>> batch.with_static({"age": [61, 47], "sex": ["F", "M"]}).static_to_pandas()
+                 age sex
+        series
+        a       61.0   F
+        b       47.0   M
+        """
+        if self.static is None:
+            raise ValueError(
+                "nothing is known of these series as a whole. "
+                "Give it by series.with_static(frame) first."
+            )
+        pandas = _pandas("static_to_pandas", "static")
+        index = pandas.Index(self._labels(), name="series")
+        columns = {name: column.copy() for name, column in self.static.items()}
+        return pandas.DataFrame(columns, index=index)
+
+    def _labels(self) -> NDArray[Any]:
+        """What a table calls the series: their ids, or 0, 1, …."""
+        ids = np.arange(self.n_series) if self.series_ids is None else self.series_ids
+        if len(set(ids.tolist())) < self.n_series:
+            raise ValueError(
+                "series_ids must be distinct, or a table mixes series up. "
+                "Use dataclasses.replace(batch, series_ids=None) to number the series."
+            )
+        return ids
 
 
-def in_seconds(durations: NDArray[np.timedelta64]) -> NDArray[np.float64]:
-    """Return nanoseconds as seconds, rounded once."""
-    whole, rest = np.divmod(durations.astype(np.int64), _NANOSECONDS)
-    return whole + rest / _NANOSECONDS
+def _pandas(method: str, instead: str) -> Any:
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError(
+            f"{method} needs pandas: pip install pandas. `{instead}` gives the same as arrays."
+        ) from None
+    return pandas

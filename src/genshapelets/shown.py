@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Any
 
@@ -15,22 +15,23 @@ CELL = "padding:0.2em 0.8em;text-align:left;vertical-align:top;color:inherit;bac
 LINE = "border-bottom:1px solid rgba(128,128,128,0.5)"
 
 
-def few(names: Iterable[Any]) -> str:
+def few(names: Iterable[Any], say: Callable[[Any], str] = str) -> str:
     """The first names, and how many more there are.
 
     Examples
     --------
-    >>> few(["a", "b"]), few(range(12))
-    ('a, b', '0, 1, 2, 3, 4 and 7 more')
+    >>> few(["a", "b"]), few(range(12)), few(["a", 1], say=repr)
+    ('a, b', '0, 1, 2, 3, 4 and 7 more', "'a', 1")
     """
     names = list(names)
-    said = ", ".join(_shortened(str(name)) for name in names[:MOST])
+    said = ", ".join(cut(say(name)) for name in names[:MOST])
     return said if len(names) <= MOST else f"{said} and {len(names) - MOST} more"
 
 
-def _shortened(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+def cut(text: str, longest: int = LONGEST) -> str:
+    """A text on one line, of so many letters at most, none of which a terminal would obey."""
+    text = " ".join("".join(x if x.isprintable() else " " for x in text[: 9 * longest]).split())
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def count(number: int, what: str) -> str:

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from .checkpoints import Checkpoint
 from .elimination import eliminate
 from .model import ShapeletModel
 from .paths import Array, Index, Paths
 from .progress import Progress
 from .readable import readable_twin
-from .training import Checkpoint, Plan, Task, Trainer
+from .training import Plan, Task, Trainer
 
 FEWEST_HELD_OUT = 100  # series, below which their loss says too little to choose a size by
 CUT = 0.72  # share of the shapelets that stay when some are dropped
@@ -128,6 +129,7 @@ class Descent:
         stage had come to.
         """
         cuts: list[Cut] = []
+        ridge = None  # chosen for the largest model that is kept, and taken for the smaller ones
         history: dict[str, list[float]] = {}
         origin = np.arange(self.stages[0].n_shapelets)
         while len(cuts) < len(self.stages):  # which may be fewer after the first
@@ -141,7 +143,8 @@ class Descent:
             for figure, values in of_stage.items():
                 history.setdefault(figure, []).extend(values)
             random = np.random.default_rng(self.seed)
-            cuts.append(Cut(readable_twin(model, *part, stage.plan, random), origin))
+            twin, ridge = readable_twin(model, *part, stage.plan, random, ridge)
+            cuts.append(Cut(twin, origin))
             if self.interrupted or enough(cuts[-1].model):
                 break
         return cuts, history
@@ -151,7 +154,7 @@ class Descent:
     ) -> dict[str, list[float]]:
         """Train a model in place, or take it from the checkpoint; return the history."""
         name = f"{run}-{number}"
-        over = None if self.checkpoint is None else self.checkpoint.over(name)
+        over = None if self.checkpoint is None else self.checkpoint.over(name, model)
         stage, pace = self.stages[number], self.progress.pace
         leg = next(leg for leg in pace.legs if leg.name == f"{run}-{stage.n_shapelets}")
         if over is not None:

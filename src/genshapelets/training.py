@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
-import time
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -20,7 +16,6 @@ from .model import ShapeletModel
 from .objective import interpretable_regularisation
 from .owners import Owners
 from .paths import Index, Paths
-from .saving import check_saving, read_file, write_file
 from .search import prepare_paths
 
 
@@ -87,8 +82,9 @@ class Plan:
     max_epochs, batch_size : int
     gamma : float
         Strength of the interpretable regularisation.
-    own_class : bool
+    own_class : bool or "training"
         Whether a linear head is held to let likeness to a shapelet speak only for its `Owners`.
+        "training": the head that is solved for in the end need not.
     dropout : float
         Share of the features that a training step does not see.
     metric_rate, length_rate : float
@@ -101,23 +97,23 @@ class Plan:
         "head": shapelets, lengths and metric stay as they start.
     near : bool
         Whether at the end shapelets that have gone too far from training windows are moved back.
-    sparsity : float
-        Penalty of the head's weights when it is solved for once more at the end; 0: it is not. See
-        `genshapelets.readable`.
+    n_reasons : int
+        How many weights for each output the head has, on average, when it is solved for once more at the
+        end; 0: it is not. See `genshapelets.readable`.
     """
 
     schedule: OneCycle | Plateau
     max_epochs: int
     batch_size: int
     gamma: float
-    own_class: bool
+    own_class: bool | Literal["training"]
     dropout: float = 0.0
     metric_rate: float = 1.0
     length_rate: float = 1.0
     ridge: float = 0.0
     learn: Literal["all", "head"] = "all"
     near: bool = False
-    sparsity: float = 0.0
+    n_reasons: int = 0
 
 
 @dataclass(frozen=True)
@@ -157,7 +153,7 @@ class Task:
 
 
 @dataclass
-class _State:
+class State:
     """What a training has come to, apart from tensors; goes to the checkpoint as JSON."""
 
     epoch: int = 0
@@ -169,6 +165,30 @@ class _State:
     stopped: bool = False
     share: float | None = None  # of the schedule, once the training is cut short
     history: dict[str, list[float]] = field(default_factory=dict)
+
+    def check(self, max_epochs: int, figures: Sequence[str]) -> None:
+        """Refuse, with a ValueError, what no training with these figures comes to."""
+        counts = (self.epoch, self.lowered, self.stale_loss, self.stale)
+        if not all(type(count) is int and 0 <= count <= max_epochs for count in counts):
+            raise ValueError(f"it counts to {max(counts)} in a training of {max_epochs} epochs")
+        share = 0.0 if self.share is None else self.share
+        if type(self.stopped) is not bool or not 0 <= share <= 1 or len(self.best_rank) != 2:
+            raise ValueError("its state is none of a training")
+        if math.isnan(sum([self.least_loss, *map(abs, self.best_rank)])):
+            raise ValueError("its best loss is NaN")
+        check_history(self.history, self.epoch)
+        if self.epoch and set(self.history) != set(figures):
+            raise ValueError(f"its history holds {', '.join(self.history)}")
+
+
+def check_history(history: dict[str, list[float]], n_epochs: int | None = None) -> None:
+    """Refuse, with a ValueError, what is no number for each figure and epoch."""
+    lengths = {len(values) for values in history.values()}
+    if len(lengths) > 1 or (n_epochs is not None and lengths - {n_epochs}):
+        raise ValueError("its history has not one number for each epoch")
+    for name, values in history.items():
+        if not all(type(value) in (int, float) and math.isfinite(value) for value in values):
+            raise ValueError(f"its history of {name} must hold finite numbers")
 
 
 class Trainer:
@@ -200,7 +220,7 @@ class Trainer:
     ) -> None:
         self.model, self.paths, self.task, self.plan = model, paths, task, plan
         self.generator, self.held_out = generator, held_out
-        self.state = _State()
+        self.state = State()
         self.figures: dict[str, float] = {}  # of the epoch so far
         self.after_step: Callable[[Trainer], int | None] = lambda _: None
         self.best = _copy(model)
@@ -224,6 +244,13 @@ class Trainer:
         self.owners: Owners | None = None
         if plan.own_class and task.probability and type(model.head) is nn.Linear:
             self.owners = task.owners(model.head.weight)
+
+    @property
+    def figure_names(self) -> list[str]:
+        """What the history says of each epoch."""
+        score = self.task.score_name
+        of_validation = [] if self.held_out is None else ["validation_loss", f"validation_{score}"]
+        return ["loss", "regularisation", score, "rate", *of_validation]
 
     @property
     def history(self) -> dict[str, list[float]]:
@@ -398,126 +425,6 @@ class Trainer:
             state.lowered += 1
             state.stale_loss = 0
         state.stopped |= schedule.stop(state.stale)
-
-
-class Checkpoint:
-    """A file from which a killed training goes on as if nothing had happened.
-
-    A training has one stage or several; the file holds the models of those that are over and the state
-    of the one that is not.
-
-    Parameters
-    ----------
-    path : path
-    fingerprint : dict
-        What the training depends on. A file with another one is refused.
-    interval : float
-        Seconds between two writings. They happen between epochs.
-    """
-
-    def __init__(
-        self, path: str | os.PathLike, fingerprint: dict[str, Any], interval: float
-    ) -> None:
-        check_saving(path)
-        self.path = Path(path)
-        self.interval = interval
-        self.kept = time.monotonic()
-        self.contents: dict[str, Any] = {"fingerprint": fingerprint, "over": {}}
-        self.tensors: dict[str, Tensor] = {}
-        if self.path.exists():
-            self.contents, self.tensors = read_file(self.path, "checkpoint")
-            self._check(fingerprint)
-
-    def _check(self, fingerprint: dict[str, Any]) -> None:
-        found = self.contents["fingerprint"]
-        for name, value in fingerprint.items():
-            if found.get(name) != value:
-                raise ValueError(
-                    f"the checkpoint {self.path} belongs to another fit: its {name} differs (there "
-                    f"{found.get(name)!r}, here {value!r}). Delete it, or choose another path."
-                )
-
-    def settle_seed(self, seed: int) -> int:
-        """Seed of this training: the file's if there is one, else the given one."""
-        return int(self.contents.setdefault("seed", seed))
-
-    def over(self, stage: str) -> tuple[dict[str, Tensor], dict[str, list[float]]] | None:
-        """Tensors and history of a stage, if it is over."""
-        history = self.contents["over"].get(stage)
-        return None if history is None else (self._part(f"over/{stage}"), history)
-
-    def restore(self, trainer: Trainer, stage: str) -> None:
-        """Put a trainer where the file left off, if that was in this stage."""
-        if self.contents.get("stage") != stage:
-            return
-        trainer.state = _State(**self.contents["state"])
-        trainer.model.load_state_dict(self._part("model"))
-        trainer.best = self._part("best")
-        if trainer.owners is not None:
-            trainer.owners.owner = self.tensors["owners/owner"]
-        trainer.generator.set_state(self.tensors["random/state"])
-        trainer.optimiser.load_state_dict(
-            {
-                "state": _nested(self._part("optimiser")),
-                "param_groups": trainer.optimiser.state_dict()["param_groups"],
-            }
-        )
-
-    def _part(self, name: str) -> dict[str, Tensor]:
-        head = f"{name}/"
-        return {
-            key.removeprefix(head): x for key, x in self.tensors.items() if key.startswith(head)
-        }
-
-    def keep(self, trainer: Trainer, stage: str) -> None:
-        """Write the state of a stage, if the interval has passed."""
-        if not self._is_time():
-            return
-        tensors = {"random/state": trainer.generator.get_state()}
-        tensors |= {f"model/{name}": value for name, value in trainer.model.state_dict().items()}
-        tensors |= {f"best/{name}": value for name, value in trainer.best.items()}
-        if trainer.owners is not None:
-            tensors["owners/owner"] = trainer.owners.owner
-        for index, slots in trainer.optimiser.state_dict()["state"].items():
-            tensors |= {f"optimiser/{index}/{name}": value for name, value in slots.items()}
-        self._take(tensors, {"stage": stage, "state": vars(trainer.state)})
-        self.write()
-
-    def end(self, stage: str, tensors: dict[str, Tensor], history: dict[str, list[float]]) -> None:
-        """Keep what a stage has come to; write it, if the interval has passed."""
-        self.contents["over"][stage] = history
-        tensors = {name: tensor.detach().clone() for name, tensor in tensors.items()}
-        self._take({f"over/{stage}/{name}": x for name, x in tensors.items()}, {"stage": None})
-        if self._is_time():
-            self.write()
-
-    def _is_time(self) -> bool:
-        return time.monotonic() - self.kept >= self.interval
-
-    def _take(self, tensors: dict[str, Tensor], contents: dict[str, Any]) -> None:
-        """Replace all but what is over."""
-        self.contents |= contents
-        over = {name: x for name, x in self.tensors.items() if name.startswith("over/")}
-        self.tensors = over | tensors
-
-    def write(self) -> None:
-        """Write the file. If that fails, as on a full disk, training goes on with the older one."""
-        try:
-            write_file(self.path, "checkpoint", self.contents, self.tensors)
-        except OSError as error:
-            warnings.warn(
-                f"the checkpoint {self.path} could not be written ({error}). Training goes on.",
-                stacklevel=2,
-            )
-        self.kept = time.monotonic()
-
-
-def _nested(flat: dict[str, Tensor]) -> dict[int, dict[str, Tensor]]:
-    nested: dict[int, dict[str, Tensor]] = {}
-    for name, value in flat.items():
-        index, _, slot = name.partition("/")
-        nested.setdefault(int(index), {})[slot] = value
-    return nested
 
 
 def _copy(model: ShapeletModel) -> dict[str, Tensor]:

@@ -11,7 +11,9 @@ from .options import make_parser
 from .terminal import (
     BROKEN_PIPE,
     INTERRUPTED,
+    TERMINATED,
     WRONG_USAGE,
+    Terminated,
     UsageError,
     complain,
     noted_interrupts,
@@ -49,9 +51,13 @@ def _run(argv: list[str] | None) -> int:
             quiet = getattr(args, "quiet", not (sys.stderr and sys.stderr.isatty()))
             with telling(None if quiet else say):
                 getattr(commands, args.run)(args)
-        except KeyboardInterrupt:
-            say("interrupted; no file was written.")
-            return INTERRUPTED
+        except (KeyboardInterrupt, Terminated) as end:
+            is_interrupt = isinstance(end, KeyboardInterrupt)
+            checkpoint = getattr(args, "checkpoint", None)
+            kept = f"; {checkpoint} keeps the training so far" if checkpoint else ""
+            there = kept if checkpoint and os.path.exists(checkpoint) else "; no file was written"
+            say(f"{'interrupted' if is_interrupt else 'terminated'}{there}.")
+            return INTERRUPTED if is_interrupt else TERMINATED
         except BrokenPipeError:
             raise
         except UsageError as error:
@@ -60,4 +66,9 @@ def _run(argv: list[str] | None) -> int:
             if getattr(args, "debug", False):
                 traceback.print_exc()
             return complain(error)
+        except Exception as error:  # noqa: BLE001  a mistake of ours, or of a library
+            if getattr(args, "debug", False):
+                traceback.print_exc()
+            reason = f"unexpected {type(error).__name__}: {error}"
+            return complain(RuntimeError(f"{reason}. Add --debug to see where, and report it."))
     return INTERRUPTED if interrupts else 0

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,11 @@ from .. import MelFrequencyCepstrum, ShapeletClassifier, ShapeletRegressor, load
 from ..datasets import read
 from ..datasets.parsing import existing_file
 from ..datasets.tables import TEXT_SUFFIXES, read_columns
+from ..estimators.files import save
 from ..estimators.parameters import check_parameters
-from ..saving import check_saving, check_writable
+from ..explain.report import write_report
+from ..saving import check_saving
+from ..writing import check_writable
 from .terminal import UsageError, output, report, say
 
 COLUMNS = ("series", "time", "label", "channels", "variable", "value", "aggregate")
@@ -28,7 +32,8 @@ OF_FOLDERS = ("labels", "sample_rate", "resample")
 
 def fit(args: argparse.Namespace) -> None:
     """Train a model and write it to a file."""
-    _check_new(args, args.data, args.checkpoint, args.labels, args.static)
+    _check_out(args, args.data, args.checkpoint, args.labels, args.static)
+    _check_plain(args.out)
     check_saving(args.out)
     names = set(ShapeletClassifier().get_params()) - {"preprocessing"}
     chosen = {k: v for k, v in vars(args).items() if k in names and v is not None}
@@ -57,14 +62,25 @@ def fit(args: argparse.Namespace) -> None:
     with _about(args.data):
         model.fit(series, labels)
     model.set_params(n_jobs=None, verbose=0)  # these were for this run
-    model.save(os.path.realpath(args.out), sources=args.sources)
-    if not args.quiet:
-        say(f"wrote {args.out}, a {estimator.__name__} after {model.n_iter_} epochs.")
+    path = _save(model, args)
+    if not args.quiet or path != args.out:
+        say(f"wrote {path}, a {estimator.__name__} after {model.n_iter_} epochs.")
+
+
+def _save(model: Any, args: argparse.Namespace) -> str:
+    """Write the model, under another name if somebody else has written a file of this one meanwhile."""
+    root, ending = os.path.splitext(args.out)
+    paths = itertools.chain([args.out], (f"{root}-{n}{ending}" for n in itertools.count(2)))
+    for path in paths:
+        with suppress(FileExistsError):
+            save(model, path, sources=args.sources, replace=args.force)
+            break
+    return path
 
 
 def predict(args: argparse.Namespace) -> None:
     """Write predictions as CSV."""
-    _check_out(args.out, args.model, args.data, args.static)
+    _check_out(args, args.model, args.data, args.static)
     model = _load(args, predicts=True)
     if args.proba and not hasattr(model, "classes_"):
         raise UsageError(f"--proba is for classes; the model {args.model} predicts numbers.")
@@ -82,7 +98,7 @@ def predict(args: argparse.Namespace) -> None:
 
 def transform(args: argparse.Namespace) -> None:
     """Write discrepancies as CSV."""
-    _check_out(args.out, args.model, args.data, args.static)
+    _check_out(args, args.model, args.data, args.static)
     model = _load(args)
     series, _ = _read(args, model)
     with _about(args.data):
@@ -104,15 +120,18 @@ def evaluate(args: argparse.Namespace) -> None:
 
 def make_report(args: argparse.Namespace) -> None:
     """Write a page about a model and what it predicts."""
-    _check_new(args, args.model, args.data, args.labels, args.static)
+    _check_out(args, args.model, args.data, args.labels, args.static)
+    _check_plain(args.out)
     model = _load(args, predicts=True)
     series, labels = _read(args, model, labelled=args.label is not None)
     chosen = ("title", "max_series", "time_unit", "channel_units")
     with _about(args.data):
-        model.report(
-            os.path.realpath(args.out),
+        write_report(
+            model,
+            args.out,
             series,
             None if labels is None else _as_learnt(labels, model),
+            replace=args.force,
             **{name: getattr(args, name) for name in chosen},
         )
     say(f"wrote {args.out}: open it in a browser.")
@@ -291,8 +310,9 @@ def _columns_of_labels(args: argparse.Namespace, columns: dict[str, Any]) -> dic
     return {names[name]: column for name, column in columns.items()}
 
 
-def _check_out(out: str | None, *others: str | None) -> None:
-    """Raise what writing would, before any work is done for it."""
+def _check_out(args: argparse.Namespace, *others: str | None) -> None:
+    """Raise what writing would, before any work is done for it; a file is replaced only if asked for."""
+    out = args.out
     if out is None:
         return
     for other in filter(None, others):
@@ -300,22 +320,21 @@ def _check_out(out: str | None, *others: str | None) -> None:
             raise UsageError(f"--out {out} would overwrite another file of this command.")
     if not os.path.exists(out) or os.path.isfile(out) or os.path.isdir(out):
         check_writable(out)
+    if os.path.isfile(out) and not args.force:
+        raise FileExistsError(f"{out} exists. Add --force to replace it.")
 
 
-def _check_new(args: argparse.Namespace, *others: str | None) -> None:
-    """Check a file that is replaced only if asked for."""
-    _check_out(args.out, *others)
-    if os.path.exists(args.out) and not os.path.isfile(args.out):
-        raise OSError(f"cannot write {args.out}: it is not a plain file.")
-    if os.path.exists(args.out) and not args.force:
-        raise FileExistsError(f"{args.out} exists. Add --force to replace it.")
+def _check_plain(out: str) -> None:
+    """Refuse a pipe or a device."""
+    if os.path.exists(out) and not os.path.isfile(out):
+        raise OSError(f"cannot write {out}: it is not a plain file.")
 
 
 def _write_csv(
     args: argparse.Namespace, series: Any, names: list[str], columns: list[list[Any]]
 ) -> None:
     ids = np.arange(len(series)) if series.series_ids is None else series.series_ids
-    with output(args.out) as file:
+    with output(args.out, replace=args.force) as file:
         writer = csv.writer(file, lineterminator="\n")  # writes floats to the last bit
         writer.writerow([args.series or "series", *names])
         writer.writerows(zip(ids.astype(str).tolist(), *columns))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import csv
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import __version__
 from ..names import CHOICES
+from .terminal import shortened
 
 EPILOGS = {
     "": """examples:
@@ -18,10 +19,12 @@ EPILOGS = {
   genshapelets COMMAND --help
 
 DATA may be -, standard input: see --format.
-exit status: 0 done, 1 bad data or files, 2 wrong usage, 130 interrupted by Ctrl-C""",
+exit status: 0 done, 1 bad data or files, 2 wrong usage, 130 interrupted by Ctrl-C,
+143 terminated by SIGTERM""",
     "fit": """Ctrl-C ends the training: the best model so far is written, and the exit status is 130.
 A fit with --checkpoint that was killed goes on when the same command is run
-again; one that Ctrl-C ended, with --force.
+again; one that Ctrl-C ended, with --force. Ctrl-C and SIGTERM write the checkpoint
+at once, so that no whole epoch is lost.
 
 examples:
   genshapelets fit train.ts --out model.gs
@@ -89,6 +92,13 @@ FORMATS = ("ts", "csv", "tsv", "parquet")
 SHORT = "refuse series too short for the model (default), or hold their last value"
 
 
+class _Parser(argparse.ArgumentParser):
+    """One whose errors are short, however long what they quote."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(shortened(message))
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Make the parser of all commands."""
     debug = argparse.ArgumentParser(add_help=False)
@@ -100,7 +110,7 @@ def make_parser() -> argparse.ArgumentParser:
         "allow_abbrev": False,
         "parents": [debug],
     }
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         "genshapelets",
         description="Classify or predict time series by learnt shapelets.",
         epilog=EPILOGS[""],
@@ -119,6 +129,8 @@ def make_parser() -> argparse.ArgumentParser:
             one.add_argument("--short-series", choices=CHOICES["short_series"], help=SHORT)
         if name in ("predict", "transform"):
             one.add_argument("--out", metavar="FILE", help="write here, not to standard output")
+        if name in ("fit", "report", "predict", "transform"):
+            one.add_argument("--force", action="store_true", help="replace the file if it exists")
         if name in ("evaluate", "info"):
             one.add_argument("--json", action="store_true", help="write JSON")
         return one
@@ -144,8 +156,6 @@ def make_parser() -> argparse.ArgumentParser:
     reporting.add_argument(
         "--channel-units", metavar="NAME=UNIT,...", type=_pairs, help="of values, as HR=bpm"
     )
-    for one in (fitting, reporting):
-        one.add_argument("--force", action="store_true", help="replace the file if it exists")
     return parser
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
-import shutil
 import signal
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, TextIO
 
-BAD_INPUT, WRONG_USAGE, INTERRUPTED, BROKEN_PIPE = 1, 2, 128 + 2, 128 + 13  # as in a shell
+from ..writing import whole_file
+
+BAD_INPUT, WRONG_USAGE = 1, 2
+INTERRUPTED, BROKEN_PIPE, TERMINATED = 128 + 2, 128 + 13, 128 + 15  # as in a shell
+LONGEST, LONGEST_WORD = 260, 80  # that an error, and what is quoted in a longer one, may be
 
 
 class UsageError(Exception):
@@ -32,8 +35,26 @@ def complain(error: BaseException, status: int = BAD_INPUT) -> int:
     reason = str(error) or type(error).__name__
     if isinstance(error, OSError) and error.strerror:
         reason = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    say(f"error: {reason}")
+    say(f"error: {shortened(reason)}")
     return status
+
+
+def shortened(text: str) -> str:
+    """A text of a length that can be read: what is long in it, and then itself, without its middle."""
+    text = "".join(x if x.isprintable() else " " for x in text)
+    if len(text) > LONGEST:
+        words = [_without_middle(word, LONGEST_WORD) for word in text.split()]
+        text = _without_middle(" ".join(words), LONGEST)
+    return text
+
+
+def _without_middle(text: str, longest: int) -> str:
+    half = longest // 2 - 1
+    return text if len(text) <= longest else f"{text[:half]}…{text[-half:]}"
+
+
+class Terminated(SystemExit):
+    """Somebody asked the process to end at once, but in order."""
 
 
 @contextmanager
@@ -45,38 +66,38 @@ def noted_interrupts() -> Iterator[list[int]]:
         seen.append(number)
         raise KeyboardInterrupt
 
-    before = signal.getsignal(signal.SIGINT)
-    if before is not signal.default_int_handler or (
-        threading.current_thread() is not threading.main_thread()
-    ):  # ignored, as in a background job, or not ours to handle
-        yield seen
-        return
-    signal.signal(signal.SIGINT, note)
+    def terminate(number: int, _: Any) -> None:
+        raise Terminated(128 + number)
+
+    ours = {signal.SIGINT: note, signal.SIGTERM: terminate}
+    usual = (signal.default_int_handler, signal.SIG_DFL)
+    before = {number: signal.getsignal(number) for number in ours}
+    if threading.current_thread() is not threading.main_thread():  # not ours to handle
+        before = {}
+    # Others are ignored, as in a background job.
+    before = {number: handler for number, handler in before.items() if handler in usual}
+    for number in before:
+        signal.signal(number, ours[number])
     try:
         yield seen
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
-def output(path: str | None) -> Iterator[TextIO]:
-    """Open a file that replaces an older one when it is complete, or else standard output."""
+def output(path: str | None, *, replace: bool) -> Iterator[TextIO]:
+    """Open a file that is there when it is complete, or else standard output."""
     if path is None:
         yield sys.stdout
     elif os.path.exists(path) and not os.path.isfile(path):  # a pipe or device
         with open(path, "w", encoding="utf-8", newline="") as file:
             yield file
     else:
-        whole = Path(path).resolve()
-        partial = whole.with_name(f".{whole.name}.{os.getpid()}")
-        try:
-            with open(partial, "x", encoding="utf-8", newline="") as file:
-                yield file
-            if whole.exists():
-                shutil.copymode(whole, partial)
-            os.replace(partial, whole)
-        finally:
-            partial.unlink(missing_ok=True)
+        with whole_file(path, replace=replace) as file:
+            text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+            yield text
+            text.flush()
 
 
 def report(figures: dict[str, Any], as_json: bool) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import gzip
 import os
+import warnings
 from collections.abc import Sequence
 from numbers import Number
 from pathlib import Path
@@ -13,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..series import RaggedSeries
+from ..shown import cut
 from .parsing import existing_file, parse_instants, parse_number
 
 _MISSING = ["", "?", "NA", "NaN", "nan", "null"]  # the same whichever library reads
@@ -68,16 +71,16 @@ def read_table(
     (('pulse',), ['a', 'b'], ['no', 'yes'])
     """
     file = existing_file(path)
-    columns = {name: _without_entry_as_nan(column) for name, column in read_columns(file).items()}
+    columns = read_columns(file)
     if isinstance(channels, str):
         channels = [channels]
     chosen = [name for name in (series, time, variable, value, label) if name is not None]
     for name in chosen + (list(channels) if channels and variable is None else []):
         if name not in columns:
             close = difflib.get_close_matches(str(name), map(str, columns), n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
+            hint = f" Did you mean {_said(close[0])}?" if close else ""
             raise ValueError(
-                f"{file} has no column {name!r}; its columns are {list(columns)}.{hint}"
+                f"{file} has no column {_said(name)}; its columns are {_said(list(columns), 110)}.{hint}"
             )
     if channels is None and variable is None and value is None:
         others = [name for name in columns if name not in chosen]
@@ -85,7 +88,7 @@ def read_table(
         if not channels:
             raise ValueError(
                 f"{file} has no column of numbers besides {chosen}; its columns are "
-                f"{list(columns)}. Name the columns of values by channels=[…]."
+                f"{_said(list(columns), 110)}. Name the columns of values by channels=[…]."
             )
     if variable is not None and channels is not None:  # text may name what the file has as numbers
         entries = {str(entry): entry for entry in _as_array(columns[variable]).tolist()}
@@ -108,15 +111,38 @@ def read_columns(file: Path) -> dict[str, Any]:
         raise ValueError(
             f"a table must be a {', '.join(TEXT_SUFFIXES)} or .parquet file; got {file}."
         )
-    for read in (_read_by_pandas, _read_by_polars, _read_by_pyarrow):
+    is_text = separator is not None
+    libraries = (
+        [_read_by_polars, _read_by_pyarrow] if is_text else [_read_by_pyarrow, _read_by_polars]
+    )
+    failure: Exception | None = None
+    for read in (_read_by_pandas, *libraries):
         try:
-            return read(file, separator)
+            if is_text:
+                _check_text(file)
+            columns = read(file, separator)
+            return {name: _without_entry_as_nan(column) for name, column in columns.items()}
         except ImportError:  # noqa: PERF203  pandas alone cannot read Parquet: others may
             continue
-        except (ValueError, OSError, EOFError) as error:
-            kind = "Parquet" if separator is None else "text"
-            raise ValueError(f"{file} could not be read as a {kind} table: {error}") from error
+        except Exception as error:  # noqa: BLE001  damaged files make libraries raise anything
+            failure = failure or error
+            if is_text or read is not _read_by_pandas:  # who may dislike its own notes in Parquet
+                break
+    if failure is not None:
+        reason = cut(str(failure), 120).rstrip(".")
+        raise ValueError(
+            f"{file} could not be read as a {'text' if is_text else 'Parquet'} table: {reason}. "
+            "Fetch or write it again."
+        ) from failure
     raise ImportError(f"reading {file} needs pandas, polars or pyarrow: pip install pandas pyarrow")
+
+
+def _check_text(file: Path) -> None:
+    """Refuse zero bytes, at which pandas ends a cell without a word."""
+    with gzip.open(file) if file.name.lower().endswith(".gz") else open(file, "rb") as content:
+        while part := content.read(1 << 20):
+            if b"\0" in part:
+                raise ValueError("it has zero bytes, which no text in UTF-8 has")
 
 
 def _read_by_pandas(file: Path, separator: str | None) -> dict[str, Any]:
@@ -127,16 +153,23 @@ def _read_by_pandas(file: Path, separator: str | None) -> dict[str, Any]:
         if frame.index.names != [None]:
             frame = frame.reset_index()
     else:
-        frame = pd.read_csv(
-            file,
-            sep=separator,
-            na_values=_MISSING,
-            keep_default_na=False,
-            float_precision="round_trip",  # the default is off by a bit now and then
-            low_memory=False,
-            encoding="utf-8-sig",
-            index_col=False,
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            try:
+                frame = pd.read_csv(
+                    file,
+                    sep=separator,
+                    na_values=_MISSING,
+                    keep_default_na=False,
+                    float_precision="round_trip",  # the default is off by a bit now and then
+                    low_memory=False,
+                    encoding="utf-8-sig",
+                    index_col=False,
+                )
+            except pd.errors.ParserWarning:
+                raise ValueError(
+                    "its rows have more cells than its first line has names. Complete that line."
+                ) from None
     return {name: frame[name] for name in frame.columns}
 
 
@@ -150,7 +183,7 @@ def _read_by_polars(file: Path, separator: str | None) -> dict[str, Any]:
             frame = pl.read_csv(
                 file, separator=separator, null_values=_MISSING, infer_schema_length=None
             )
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise ValueError(str(error)) from error
     return {name: frame[name] for name in frame.columns}
 
@@ -169,6 +202,11 @@ def _read_by_pyarrow(file: Path, separator: str | None) -> dict[str, Any]:
             convert_options=csv.ConvertOptions(null_values=_MISSING, strings_can_be_null=True),
         )
     return {name: table[name] for name in table.column_names}
+
+
+def _said(entry: Any, longest: int = 60) -> str:
+    """Quote an entry, or a list of names, as far as a message has room for it."""
+    return cut(repr(entry), longest)
 
 
 def _as_array(column: Any) -> NDArray[Any]:
@@ -203,8 +241,8 @@ def _is_numeric(file: Path, name: str, column: Any) -> bool:
     wrong = [row for row, text in texts.items() if parse_number(text) is None]
     if 0 < 2 * len(wrong) < len(texts):  # left out in silence, it would be missed
         raise ValueError(
-            f"column {name!r} of {file} must hold numbers only; got {texts[wrong[0]]!r} in row "
-            f"{wrong[0]} (counted from 0). Correct it, or name the columns to read by channels=[…]."
+            f"column {_said(name)} of {file} must hold numbers only; got {_said(texts[wrong[0]])} in "
+            f"row {wrong[0]} (counted from 0). Correct it, or name the columns to read by channels=[…]."
         )
     return False
 
@@ -221,8 +259,8 @@ def _read_times(file: Path, name: str, column: Any) -> Any:
     if wrong.any():
         row = present[wrong.argmax()]
         raise ValueError(
-            f"column {name!r} of {file} must hold numbers or ISO date-times such as "
-            f"2011-04-05 10:00:00; got {array[row]!r} in row {row} (counted from 0). Rewrite it."
+            f"column {_said(name)} of {file} must hold numbers or ISO date-times such as "
+            f"2011-04-05 10:00:00; got {_said(array[row])} in row {row} (counted from 0). Rewrite it."
         )
     whole = np.full(len(array), np.nan if instants.dtype.kind == "f" else "NaT", instants.dtype)
     whole[present] = instants
@@ -238,15 +276,16 @@ def _one_label_each(
     if not has_label.all():
         row = int(has_label.argmin())
         raise ValueError(
-            f"column {label!r} of {file} must not have nulls; got one in row {row} (counted from "
-            f"0), in series {ids[row]!r}. Fill it, or leave the series out."
+            f"column {_said(label)} of {file} must not have nulls; got one in row {row} (counted from "
+            f"0), in series {_said(ids[row])}. Fill it, or leave the series out."
         )
     found: dict[Any, Any] = {}
     for name, entry in dict.fromkeys(zip(ids, labels.tolist(), strict=True)):
         if name in found:
             raise ValueError(
-                f"column {label!r} of {file} must be the same in all rows of a series; got "
-                f"{found[name]!r} and {entry!r} in series {name!r}. Give each series one label."
+                f"column {_said(label)} of {file} must be the same in all rows of a series; got "
+                f"{_said(found[name])} and {_said(entry)} in series {_said(name)}. Give each series one "
+                "label."
             )
         found[name] = entry
     assert batch.series_ids is not None

@@ -84,7 +84,7 @@ def _read_labels(cases: Cases, header: Header, fail: Fail) -> NDArray[Any] | Non
             if f" {label} " not in header.classes:  # a label may hold spaces itself
                 fail(
                     cases.lines[cases.labels.index(label)],
-                    f"the label must be one of @classLabel:{header.classes.rstrip()}; "
+                    f"the label must be one of @classLabel: {short(header.classes.strip())}; "
                     f"got {short(label)}. Correct the line or the header.",
                 )
         return np.array(cases.labels)

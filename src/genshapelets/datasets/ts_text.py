@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from ..shown import cut
+
 _FLAGS = ("timestamps", "missing", "univariate", "equallength", "classlabel", "targetlabel")
 COMMENT = ("#", "%")
 _NOTHING = ("", "?", "()")  # a channel without observations
@@ -57,15 +59,16 @@ def read_header(lines: list[str], fail: Fail) -> Header:
             break
         if tag in _FLAGS:
             if word not in ("true", "false"):
-                fail(number, f"@{tag} must be true or false; got {word}.")
+                fail(number, f"@{tag} must be true or false; got {cut(word)}.")
             found[tag] = word == "true"
             if tag == "classlabel" and found[tag]:
                 classes = f" {' '.join(words[1:])} "
                 if not classes.strip():
                     fail(number, "@classLabel true must be followed by the labels there are.")
         elif tag.rstrip("s") in ("dimension", "serieslength"):
-            if not word.isdecimal() or (int(word) == 0 and tag != "serieslength"):
-                fail(number, f"@{tag} must be a whole number above 0; got {word}.")
+            is_whole = word.isdecimal() and len(word) < 10
+            if not is_whole or (int(word) == 0 and tag != "serieslength"):
+                fail(number, f"@{tag} must be a whole number above 0; got {cut(word)}.")
             found[tag.rstrip("s")] = int(word)
     if not end:
         fail(len(lines), "found no @data. Put it in a line of its own before the first case.")
@@ -108,7 +111,7 @@ def split_cases(lines: list[str], header: Header, fail: Fail) -> Cases:
                 number,
                 f"expected {n_channels} dimensions{at_end}, separated by ':'; got {len(channels)} "
                 f"dimensions{at_end and f' and the label {short(label)}'}. Complete the line, or "
-                "correct @dimensions, @univariate, @classLabel or @targetLabel.",
+                "correct @dimensions or @classLabel.",
             )
         if header.has_times:
             sizes = [

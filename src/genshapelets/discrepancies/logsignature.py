@@ -25,6 +25,9 @@ MAX_ELEMENTS = 2**22  # of the largest tensor of one chunk of windows
 BYTES_PER_WORD = 200  # of a tuple of a few letters, and of its place
 
 
+DEEPEST = 30
+
+
 class LogSignatureDiscrepancy(Discrepancy):
     r"""Distance of log-signatures after a learnt linear map: of order and area rather than of values.
 
@@ -91,6 +94,8 @@ class LogSignatureDiscrepancy(Discrepancy):
 
     def _check_size(self) -> None:
         """Refuse what cannot fit in memory, before anything is made."""
+        if self.depth > DEEPEST:
+            raise ValueError(f"depth must be at most {DEEPEST}; got {self.depth}.")
         n, name = self.n_coordinates, f"a log-signature of {self.n_letters} letters, depth"
         advice = "Take a smaller depth, or fewer channels."
         n_numbers = sum(self.n_letters**k for k in range(1, self.depth + 1))

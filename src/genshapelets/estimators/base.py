@@ -6,7 +6,6 @@ import copy
 import hashlib
 import json
 import os
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -17,29 +16,25 @@ import torch
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from ..caching import telling, to_stderr
+from ..checkpoints import Checkpoint
 from ..discrepancies import Discrepancy
+from ..durations import seconds_of
 from ..interpolation import Interpolation
 from ..kernels import threads, threads_allowed
-from ..labelled import is_labelled, refuse_long
 from ..minimum import Minimum
-from ..model import ShapeletModel
-from ..pace import seconds_of
-from ..paths import observed
+from ..model import ShapeletModel, check_judged
 from ..preprocessing import Preprocessing
-from ..procedures import PREPROCESSING, PROCEDURES, Procedure
-from ..series import OneSeries, RaggedSeries
+from ..procedures import PROCEDURES, Procedure
+from ..series import RaggedSeries
 from ..shapelets import ShapeletFamily
-from ..tables import is_default
-from ..training import Checkpoint
 from ..transform import Matches
-from .by_id import in_order
 from .fitting import Fitter
-from .goals import Goal, checked_weight, targets_of
-from .parameters import check_parameters, check_used
+from .given import TakesSeries, tell_of_constant_channels
+from .goals import Goal
 from .plain import plain
 from .reading import Readable
 
@@ -49,11 +44,8 @@ CHUNK = 4096  # series that are predicted at a time
 IDLE = {"checkpoint", "checkpoint_interval", "n_jobs", "verbose", "random_state", "short_series"}
 
 
-class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
+class ShapeletEstimator(Readable, TakesSeries, TransformerMixin, BaseEstimator):
     """Common ground of the estimators; not to be used itself."""
-
-    target_names_: tuple[str, ...] | None = None
-    _TARGET = "{}"  # what the first, second, … of several targets is called if y does not say
 
     def __init__(
         self,
@@ -212,24 +204,6 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
             self.__dict__.update(before)
             raise
 
-    def _weighted(
-        self, series: RaggedSeries, y: Any, sample_weight: Any
-    ) -> tuple[RaggedSeries, Any, NDArray[np.float64]]:
-        """Series, targets and weights without those series whose weight is 0; names of several."""
-        weight = checked_weight(in_order(sample_weight, series, "sample_weight"), len(series))
-        y, names = targets_of(in_order(y, series), len(series))
-        if names is not None:
-            named = (name or self._TARGET.format(n) for n, name in enumerate(names))
-            self.target_names_ = tuple(named)
-        used = np.flatnonzero(weight > 0)
-        return (series, y, weight) if len(used) == len(y) else (series[used], y[used], weight[used])
-
-    def _paired(self, X: Any, y: Any, sample_weight: Any) -> tuple[RaggedSeries, Any, Any]:
-        """X as a batch, and what belongs to it in its order."""
-        self._fitted()
-        series = self._read(X, fitting=False)
-        return series, in_order(y, series), in_order(sample_weight, series, "sample_weight")
-
     def _fit(self, series: RaggedSeries, goal: Goal | None) -> None:
         """Train on series; without a goal the shapelets stay as they start."""
         if not (series.spans > 0).any():
@@ -237,7 +211,7 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
                 "every series has a single time (n_features = 1), and a point has no shape. Give at "
                 "least one series of two times."
             )
-        _tell_of_constant_channels(series)
+        tell_of_constant_channels(series)
         procedure = PROCEDURES[self.procedure].adapted(self._choices())
         if goal is not None:
             procedure = procedure.for_classes(goal.n_answers)
@@ -386,16 +360,27 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
             **parameters,
             "settings": str(settings),
             "training data": data.hexdigest(),
+            "channels": series.channel_names,
+            "targets": self.target_names_,
+            "classes": goal.names,
         }
         return json.loads(json.dumps(whole, default=str))
 
     # Prediction
 
     def _outputs(self, X: Any, static: Any = None) -> NDArray[np.float64]:
-        """Outputs of the head, (series, outputs)."""
+        """Outputs of the head in the units of the targets, (series, outputs)."""
         matches, series = self._matches(X, static)
         with torch.no_grad(), self._threads():
-            return _numpy(self.model_.outputs(matches.discrepancy, self._covariates(series)))
+            outputs = _numpy(self.model_.outputs(matches.discrepancy, self._covariates(series)))
+        with np.errstate(over="ignore"):
+            outputs = self._in_units(outputs)
+        check_judged(np.isfinite(outputs), series)
+        return outputs
+
+    def _in_units(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Outputs in the units of the targets, if these have any."""
+        return outputs
 
     def _covariates(self, series: RaggedSeries) -> NDArray[np.float64] | None:
         """What the model knows of series beside their paths, (series, covariates)."""
@@ -407,126 +392,28 @@ class ShapeletEstimator(Readable, TransformerMixin, BaseEstimator):
         model = self._fitted()
         series = self._as_series(X, static, fitting=False)
         self._check_like_training(series, model)
+        known = series
+        if series.series_ids is None and len(series) > CHUNK:
+            known = replace(series, series_ids=np.arange(len(series)))  # for messages
         with torch.no_grad(), self._threads():
             parts = [
-                model.transform(model.paths(series[first : first + CHUNK], covariates=False))
+                model.transform(model.paths(known[first : first + CHUNK], covariates=False))
                 for first in range(0, len(series), CHUNK)
             ]
-        discrepancy = torch.cat([part.discrepancy for part in parts])
-        start = torch.cat([part.start for part in parts])
+            discrepancy = torch.cat([part.discrepancy for part in parts])
+            start = torch.cat([part.start for part in parts])
+            judged = _numpy(discrepancy.isfinite())
+        check_judged(judged, series)
         return Matches(discrepancy, start, parts[0].backend), series
-
-    def _check_like_training(self, series: RaggedSeries, model: ShapeletModel) -> None:
-        name = type(self).__name__
-        if series.n_channels != self.n_channels_in_:
-            hint = "Give the same channels in the same order."
-            if series.n_channels == 1:
-                hint += (
-                    " (An array of two dimensions holds a univariate series in each row; a single "
-                )
-                hint += "series of several channels is X[None].)"
-            raise ValueError(
-                f"X has {series.n_channels} channels, but {name} was fitted on "
-                f"{self.n_channels_in_}. {hint}"
-            )
-        here, there = series.channel_names, self.channel_names_
-        if here is not None and there is not None and here != there:
-            raise ValueError(
-                f"the channels of X are {', '.join(here)}, but {name} was fitted on "
-                f"{', '.join(there)}. Give the same channels in the same order."
-            )
-        if (series.time_origin is not None) != self.has_datetimes_:
-            kinds = ("datetimes", "numbers") if self.has_datetimes_ else ("numbers", "datetimes")
-            raise ValueError(
-                f"{name} was fitted on series whose times are {kinds[0]}; those of X are {kinds[1]}. "
-                "Give times of the same kind."
-            )
-        shortest = float(model.transform.shapelets.lengths.min())
-        short = series.spans < min(shortest, self.shortest_span_)
-        if self.short_series == "error" and short.any():
-            n = int(short.argmax())
-            raise ValueError(
-                f"series {n} spans {series.spans[n]:g}, less than every shapelet (the shortest is "
-                f"{shortest:g} long) and every training series. Leave it out, or set "
-                'short_series="hold" to compare it held at its last value.'
-            )
 
     def _fitted(self) -> ShapeletModel:
         check_is_fitted(self)
         return self.model_
 
-    def _as_series(self, X: Any, static: Any = None, *, fitting: bool) -> RaggedSeries:
-        """Whatever a user may call series, as a batch, with the very times that its paths will have."""
-        if fitting:
-            check_parameters(self)
-            check_used(self)
-        series, step = self._read(X, fitting=fitting), self._preprocessing()
-        if static is not None:
-            series = series.with_static(static)
-        if step is not None:
-            series = replace(step.transform(series), static=series.static)
-        return observed(series)
-
-    def _preprocessing(self) -> Preprocessing | None:
-        given = self.preprocessing
-        return PREPROCESSING[given]() if isinstance(given, str) else given
-
-    def _read(self, X: Any, *, fitting: bool) -> RaggedSeries:
-        """Whatever a user may call series, as a batch."""
-        if isinstance(X, RaggedSeries):
-            return X
-        if isinstance(X, OneSeries):
-            raise TypeError(
-                "X is one series; give a batch, with series[[n]] rather than series[n]."
-            )
-        if is_labelled(X):
-            return RaggedSeries.from_arrays(X)
-        if isinstance(X, Tensor):
-            X = X.detach().cpu().numpy()
-        if isinstance(X, np.ma.MaskedArray):
-            X = np.ma.filled(X.astype(np.result_type(X, np.float32)), np.nan)
-        ndim = getattr(X, "ndim", None)
-        if isinstance(X, np.ndarray) and X.dtype == object and ndim == 1:
-            X = list(X)
-        if isinstance(X, list | tuple):
-            if X and all(np.ndim(x) == 1 for x in X):  # univariate
-                if len({len(x) for x in X}) > 1:
-                    return RaggedSeries.from_arrays([np.asarray(x)[None] for x in X])
-            elif not any(np.ndim(x) == 0 for x in X):
-                return RaggedSeries.from_arrays(X)
-        if ndim == 3:
-            return RaggedSeries.from_arrays(X)
-        refuse_long(X)
-        table = validate_data(
-            self, X, reset=fitting, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
-        )
-        series = RaggedSeries.from_arrays(table[:, None, :])
-        index: Any = getattr(X, "index", None)
-        if hasattr(index, "to_numpy") and not is_default(
-            index
-        ):  # a dataframe's, which names its rows
-            series = replace(series, series_ids=index.to_numpy())
-        return series
-
     def _threads(self) -> AbstractContextManager[None]:
         """Let kernels use `n_jobs` threads; None: as many as torch does."""
         n_jobs = threads_allowed() if self.n_jobs is None else int(self.n_jobs)
         return threads(n_jobs if n_jobs > 0 else max((os.cpu_count() or 1) + 1 + n_jobs, 1))
-
-
-def _tell_of_constant_channels(series: RaggedSeries) -> None:
-    """Warn of channels that never vary, if there are others."""
-    values = series.values
-    low = np.fmin.reduce(values, axis=0)  # NaN of a channel that is never observed
-    constant = np.flatnonzero(~(np.fmax.reduce(values, axis=0) > low))
-    if 0 < len(constant) < series.n_channels:
-        names = series.channel_names or range(series.n_channels)
-        warnings.warn(
-            f"nothing can be learnt from channels that never vary: "
-            f"{', '.join(str(names[c]) for c in constant)}. No shapelet has to look at them; leave them "
-            "out.",
-            stacklevel=4,
-        )
 
 
 def _of_output(model: ShapeletModel, place: int) -> ShapeletModel:

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..columns import as_array, is_default
 from ..labelled import as_ids
 from ..series import RaggedSeries
-from ..tables import is_default, some
+from ..shown import few
 
 
 def in_order(y: Any, series: RaggedSeries, what: str = "y") -> Any:
@@ -18,6 +19,8 @@ def in_order(y: Any, series: RaggedSeries, what: str = "y") -> Any:
 
     By id: a dict or, if the series have `series_ids`, a pandas object whose index does more than count.
     """
+    if hasattr(y, "detach"):
+        return as_array(y, what)
     ids, index = series.series_ids, getattr(y, "index", None)
     if isinstance(y, Mapping):
         if ids is None:
@@ -42,27 +45,28 @@ def in_order(y: Any, series: RaggedSeries, what: str = "y") -> Any:
         if names.dtype.kind in "iu" and len(y) == len(series):  # rows of what counted from 0
             return y
         raise ValueError(
-            f"{what} is by id, but its ids are others: {some(names)}. The series are {some(ids)}. "
+            f"{what} is by id, but its ids are others: {few(names.tolist(), repr)}. The series are "
+            f"{few(ids.tolist(), repr)}. "
             f"If it is in the order of the series, give {what}.to_numpy()."
         )
     if (where < 0).any():
         lacking = ids[where < 0]
         raise ValueError(
-            f"{len(lacking)} of {len(ids)} series have no entry in {what}: {some(lacking)}. Leave "
-            f"these series out, or complete {what}."
+            f"{len(lacking)} of {len(ids)} series have no entry in {what}: "
+            f"{few(lacking.tolist(), repr)}. Leave these series out, or complete {what}."
         )
     if len(place) < len(known):
         twice = [n for n, name in enumerate(known) if place[name] != n and name in set(wanted)]
         if twice:
             raise ValueError(
-                f"{what} has more than one entry for {some(names[twice])}. Give one for each series, "
-                f"for example {what}.groupby(level=0).first()."
+                f"{what} has more than one entry for {few(names[twice].tolist(), repr)}. Give "
+                f"one for each series, for example {what}.groupby(level=0).first()."
             )
     spare = np.setdiff1d(np.arange(len(known)), where)
     if len(spare):
         warnings.warn(
             f"{what} has entries of no series, {len(spare)} of {len(known)}, which are left out: "
-            f"{some(names[spare])}.",
+            f"{few(names[spare].tolist(), repr)}.",
             stacklevel=5,
         )
     if isinstance(y, Mapping):

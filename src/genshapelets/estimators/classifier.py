@@ -96,8 +96,9 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         Strength of the penalty that keeps shapelets close to training series.
     own_class : bool, optional
         Whether likeness to a shapelet may speak only for the class of the training series that the
-        shapelet resembles most. So the model can be read. Where classes overlap much, False may
-        predict better. For the default head.
+        shapelet resembles most. By default so while shapelets are learnt; the few weights that are
+        kept in the end are free, which predicts better where classes overlap. True: these too. False:
+        never. For the default head.
     search : "auto", "grid", "refined" or "exact"
         Where a shapelet is laid to find its best place in a series. "grid": at every sample or, if they
         come at irregular times, at as many evenly spaced places; "refined": from the best of these on
@@ -293,8 +294,9 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         sample_weight : (series,) array, optional
         static : dataframe, dict or array, optional
             What is known of each series as a whole, such as age or sex, a row each: as for
-            `RaggedSeries.with_static`. It joins the linear head, and predictions need it, too. In
-            cross-validation and pipelines give series that hold it: ``series.with_static(frame)``.
+            `RaggedSeries.with_static`. It joins the linear head, and whatever predicts needs it, too:
+            `predict`, `score`, `explain` and the rest take it in the same way. In cross-validation and
+            pipelines give series that hold it: ``series.with_static(frame)``.
         """
         with self._refitting():
             series = self._as_series(X, static, fitting=True)
@@ -308,17 +310,18 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
             self.classes_ = classes
         return self
 
-    def decision_function(self, X: Any, static: Any = None) -> NDArray[np.float64]:
+    def decision_function(self, X: Any, *, static: Any = None) -> NDArray[np.float64]:
         """Logits, (series, classes or labels); of two classes that of the second alone, (series,)."""
         output = self._outputs(X, static)
         return output if output.shape[1] > 1 else output[:, 0]
 
-    def predict_proba(self, X: Any, static: Any = None) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any, *, static: Any = None) -> NDArray[np.float64]:
         """Probability of each class, (series, classes), or of each label, (series, labels)."""
         output = torch.from_numpy(self._outputs(X, static))
-        if self.target_names_ is not None:
-            return torch.sigmoid(output).numpy()
-        return class_probabilities(output).numpy()
+        with self._threads():
+            if self.target_names_ is not None:
+                return torch.sigmoid(output).numpy()
+            return class_probabilities(output).numpy()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -328,21 +331,22 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
     def _only_target(self, place: int) -> None:  # noqa: ARG002
         self.classes_ = np.arange(2)
 
-    def predict(self, X: Any, static: Any = None) -> NDArray[Any]:
+    def predict(self, X: Any, *, static: Any = None) -> NDArray[Any]:
         """Most likely class of each series; of labels 1 for those it is likely to have, else 0.
 
-        ``static`` is as in `fit`, here and for the other methods.
+        ``static`` is as in `fit`, here and for all other methods but `transform`, which needs none.
         """
         output = torch.from_numpy(self._outputs(X, static))
-        if self.target_names_ is not None:
-            return (output > 0).long().numpy()
-        return self.classes_[class_scores(output).argmax(dim=1).numpy()]
+        with self._threads():
+            if self.target_names_ is not None:
+                return (output > 0).long().numpy()
+            return self.classes_[class_scores(output).argmax(dim=1).numpy()]
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, static: Any = None) -> float:
         """Accuracy of the predictions; y as for `fit`."""
-        return super().score(*self._paired(X, y, sample_weight))
+        return super().score(*self._paired(X, y, static, sample_weight))
 
-    def evaluate(self, X: Any, y: Any) -> ClassScores:
+    def evaluate(self, X: Any, y: Any, *, static: Any = None) -> ClassScores:
         """Say how good predictions are: `print` the answer, or take single figures from it.
 
         Accuracy, areas under the ROC and precision-recall curves, log loss, expected calibration
@@ -353,7 +357,9 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         X : series
             Anything that `fit` takes; best series that the model was not fitted to.
         y : (series,) array
-            Their classes.
+            Their classes. Of a model of several labels: one of them, with ``for_target(name).evaluate``.
+        static : dataframe, dict or array, optional
+            As for `fit`.
 
         Examples
         --------
@@ -367,7 +373,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         >>> scores.auroc, scores.confusion["bump"]
         (1.0, {'bump': 10, 'flat': 0})
         """
-        series, y, _ = self._paired(X, y, None)
-        check_one_target(self, "evaluate")
+        series, y, _ = self._paired(X, y, static)
+        check_one_target(self, "evaluate(X, y)")
         labels = one_per_series(y, len(series))
         return score_classes(self.classes_, labels, self.predict_proba(series))

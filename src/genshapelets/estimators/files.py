@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -11,18 +12,18 @@ import torch
 from torch import Tensor, nn
 
 from ..covariates import KINDS, Covariates
-from ..described import UnknownClassError
 from ..discrepancies import Discrepancy
 from ..interpolation import Interpolation
 from ..minimum import Minimum
-from ..model import ShapeletModel
-from ..saving import read_file, write_file
+from ..model import ShapeletModel, check_scales
+from ..saving import matched, read_file, understood, write_file
 from ..shapelets import ShapeletFamily
 from ..sizes import SizePath
 from ..sources import Sources
 from ..transform import GeneralisedShapeletTransform
 from .base import ShapeletEstimator
 from .classifier import ShapeletClassifier
+from .contents import OF_SHAPELETS, check_fitted, check_learnt, check_needs
 from .fitting import Fitted
 from .parameters import check_parameters
 from .plain import plain, restored
@@ -44,12 +45,7 @@ FITTED = (
     "shortest_span_",
 )
 SOMETIMES = ("n_features_in_", "feature_names_in_", "target_names_", "shortened_")
-# What training says about the shapelets of each size; older files have it among what was fitted.
-OF_SHAPELETS = ("initial_lengths", "typical_features", "feature_spread")
-NOT_UNDERSTOOD = (
-    AttributeError, LookupError, TypeError, ValueError, RuntimeError, ArithmeticError, MemoryError
-)  # fmt: skip
-MOST_NUMBERS = 2**27  # of shapelets in a file, before anything is allocated for them
+MOST_NUMBERS = 2**26  # of shapelets in a file, before anything is allocated for them
 OTHER = "other."  # in front of the size and the names of tensors of a model that was not chosen
 GIVEN = "given.discrepancy."  # in front of the names of a given discrepancy's tensors
 TARGETS = {
@@ -59,7 +55,13 @@ TARGETS = {
 }
 
 
-def save(estimator: ShapeletEstimator, path: str | os.PathLike, *, sources: bool = False) -> None:
+def save(
+    estimator: ShapeletEstimator,
+    path: str | os.PathLike,
+    *,
+    sources: bool = False,
+    replace: bool = True,
+) -> None:
     """Write a fitted estimator to a file, with the models of all sizes on its path."""
     model = estimator._fitted()
     if type(estimator).__name__ not in ESTIMATORS:
@@ -107,7 +109,7 @@ def save(estimator: ShapeletEstimator, path: str | os.PathLike, *, sources: bool
     if isinstance(estimator.discrepancy, Discrepancy):  # as it was given, not as it was learnt
         given = estimator.discrepancy.state_dict()
         tensors |= {GIVEN + name: tensor for name, tensor in given.items()}
-    write_file(path, "model", contents, tensors)
+    write_file(path, "model", contents, tensors, replace=replace)
 
 
 def load(path: str | os.PathLike) -> ShapeletEstimator:
@@ -135,36 +137,36 @@ def load(path: str | os.PathLike) -> ShapeletEstimator:
     (4, 3)
     """
     contents, tensors = read_file(path, "model")
-    try:
-        estimator = ESTIMATORS[contents["estimator"]]()
-        parameters = {name: restored(value) for name, value in contents["parameters"].items()}
-        if isinstance(parameters["discrepancy"], Discrepancy):
-            names = [name for name in tensors if name.startswith(GIVEN)]
-            given = {name.removeprefix(GIVEN): tensors.pop(name) for name in names}
-            parameters["discrepancy"].load_state_dict(given, assign=True)
-        estimator.set_params(**parameters)
-        check_parameters(estimator)
-        fitted = contents["fitted"]
-        for name in FITTED + TARGETS[contents["estimator"]]:
+    with understood(path, "Save the model anew."):
+        return _estimator(contents, tensors)
+
+
+def _estimator(contents: dict[str, Any], tensors: dict[str, Tensor]) -> ShapeletEstimator:
+    check_needs(contents, sum(tensor.numel() for tensor in tensors.values()))
+    estimator = ESTIMATORS[contents["estimator"]]()
+    parameters = {name: restored(value) for name, value in contents["parameters"].items()}
+    if isinstance(parameters["discrepancy"], Discrepancy):
+        names = [name for name in tensors if name.startswith(GIVEN)]
+        given = {name.removeprefix(GIVEN): tensors.pop(name) for name in names}
+        matched(given, parameters["discrepancy"].state_dict())
+        parameters["discrepancy"].load_state_dict(given, assign=True)
+    estimator.set_params(**parameters)
+    check_parameters(estimator)
+    fitted = contents["fitted"]
+    for name in FITTED + TARGETS[contents["estimator"]]:
+        setattr(estimator, name, restored(fitted[name]))
+    for name in SOMETIMES:
+        if name in fitted:
             setattr(estimator, name, restored(fitted[name]))
-        for name in fitted.keys() & set(SOMETIMES):
-            setattr(estimator, name, restored(fitted[name]))
-        estimator.path_ = None
-        if contents.get("path") is not None:
-            estimator.path_ = SizePath(**restored(contents["path"]))
-        estimator.fitted_ = {
-            fitted.model.transform.shapelets.n_shapelets: fitted
-            for fitted in _every_size(contents, tensors)
-        }
-        estimator._take(next(iter(estimator.fitted_)))  # the first is the chosen one
-        _check_sizes(estimator)
-    except UnknownClassError as error:
-        raise ValueError(f"{os.fspath(path)} cannot be loaded: {error}.") from None
-    except NOT_UNDERSTOOD as error:
-        raise ValueError(
-            f"{os.fspath(path)} cannot be understood ({type(error).__name__}: {error}). "
-            "Save the model anew."
-        ) from error
+    estimator.path_ = None
+    if contents.get("path") is not None:
+        estimator.path_ = SizePath(**restored(contents["path"]))
+    estimator.fitted_ = {
+        fitted.model.transform.shapelets.n_shapelets: fitted
+        for fitted in _every_size(contents, tensors)
+    }
+    check_fitted(estimator)
+    estimator._take(next(iter(estimator.fitted_)))  # the first is the chosen one
     return estimator
 
 
@@ -214,6 +216,9 @@ def _model(contents: dict[str, Any], tensors: dict[str, Tensor]) -> ShapeletMode
     transform = GeneralisedShapeletTransform(
         shapelets, measure, search=contents["search"], minimum=minimum
     )
+    epsilon = float(contents["epsilon" if "epsilon" in contents else "small"])  # version 1
+    if not 0 <= epsilon < math.inf:
+        raise ValueError(f"epsilon cannot be {epsilon}")
     # Not initialised: that would draw from torch's global random state.
     head = nn.utils.skip_init(
         nn.Linear, n_shapelets, len(tensors["head.weight"]), bias="head.bias" in tensors
@@ -223,12 +228,18 @@ def _model(contents: dict[str, Any], tensors: dict[str, Tensor]) -> ShapeletMode
         head,
         np.zeros(n_channels),
         np.ones(n_channels),
-        epsilon=float(contents["epsilon" if "epsilon" in contents else "small"]),  # version 1
+        epsilon=epsilon,
         per_length=contents["per_length"] is True,
-        interpolation=_interpolation(contents),
+        interpolation=_interpolation(contents, n_channels),
         log=contents.get("log", True) is True,
     )
     model.covariates = _covariates(contents, len(tensors["head.weight"]), n_channels)
+    own = model.state_dict()
+    flags = {
+        name: own[name] for name in own if name.endswith(".scale_free")
+    }  # which older files lack
+    tensors = matched(flags | tensors, own)
+    check_scales(tensors)
     model.load_state_dict(tensors)
     return model.requires_grad_(False).eval()
 
@@ -249,10 +260,13 @@ def _covariates(contents: dict[str, Any], n_outputs: int, n_channels: int) -> Co
     return covariates
 
 
-def _interpolation(contents: dict[str, Any]) -> Interpolation | None:
+def _interpolation(contents: dict[str, Any], n_channels: int) -> Interpolation | None:
     """The interpolation, with what it learnt."""
-    made = _made(contents, "interpolation", Interpolation)
-    return made and made.with_state(restored(contents["interpolation"]["state"]))
+    made: Interpolation | None = _made(contents, "interpolation", Interpolation)
+    if made is not None:
+        made.with_state(restored(contents["interpolation"]["state"]))
+        check_learnt(made, n_channels)
+    return made
 
 
 def _made(contents: dict[str, Any], name: str, kind: type) -> Any:
@@ -277,12 +291,11 @@ def _described(shapelets: ShapeletFamily) -> dict[str, Any]:
 
 def _shapelets(contents: dict[str, Any], tensors: dict[str, Tensor]) -> ShapeletFamily:
     """The shapelets that were learnt, at any values: their tensors are loaded later."""
-    for name, tensor in tensors.items():
-        if name.startswith("transform.shapelets.") and not (
-            tensor.is_floating_point() and torch.isfinite(tensor).all()
-        ):
-            raise ValueError(f"{name} must hold finite floats")
-    longest = tensors["transform.shapelets.max_length"]
+    longest, raw = (
+        tensors[f"transform.shapelets.{name}"] for name in ("max_length", "raw_lengths")
+    )
+    if longest.dtype not in (torch.float32, torch.float64):
+        raise ValueError(f"max_length holds {longest.dtype}")
     described = contents.get("shapelets")
     if described is None:  # files of versions 1 and 2 know knots only
         shape = tensors["transform.shapelets.values"].shape
@@ -290,12 +303,14 @@ def _shapelets(contents: dict[str, Any], tensors: dict[str, Tensor]) -> Shapelet
     kind = ShapeletFamily.named(described["class"])
     n_shapelets, n_channels, n_knots = described["shape"]
     n_numbers = n_shapelets * n_channels * n_knots
-    if min(described["shape"]) < 1 or n_numbers > MOST_NUMBERS:
+    if min(described["shape"]) < 1 or n_numbers > MOST_NUMBERS or len(raw) != n_shapelets:
         raise ValueError(f"shapelets cannot have the shape {described['shape']}")
+    settings = restored(described["config"])
+    largest = max([1, *(size for size in settings.values() if isinstance(size, int))])
+    if largest * max(largest, n_knots) > MOST_NUMBERS:
+        raise ValueError(f"{largest} numbers for each shapelet are too many")
     values = torch.zeros(n_shapelets, n_channels, n_knots, dtype=longest.dtype)
-    return kind(
-        values, longest.expand(n_shapelets), float(longest), **restored(described["config"])
-    )
+    return kind(values, longest.expand(n_shapelets), float(longest), **settings)
 
 
 def _discrepancy(contents: dict[str, Any], tensors: dict[str, Tensor]) -> Discrepancy:
@@ -317,22 +332,3 @@ def _discrepancy(contents: dict[str, Any], tensors: dict[str, Tensor]) -> Discre
         "scale_free": [False] * n_shapelets,
     }
     return Discrepancy.from_config("L2Discrepancy", config)
-
-
-def _check_sizes(estimator: ShapeletEstimator) -> None:
-    """Refuse what was fitted if it does not go with the model."""
-    model = estimator.model_
-    n_channels = model.transform.shapelets.n_channels
-    n_outputs = model.head.out_features
-    n_classes = len(estimator.classes_) if isinstance(estimator, ShapeletClassifier) else 0
-    if estimator.n_channels_in_ != n_channels or not estimator.shortest_span_ >= 0:
-        raise ValueError(f"what was fitted does not go with {n_channels} channels")
-    for fitted in estimator.fitted_.values():
-        n_shapelets = fitted.model.transform.shapelets.n_shapelets
-        for name in OF_SHAPELETS:
-            known = getattr(fitted, name)
-            if known is not None and np.shape(known) != (n_shapelets,):
-                raise ValueError(f"{name} must have one number for each shapelet")
-    n_targets = len(estimator.target_names_ or ()) or (n_classes if n_classes > 2 else 1)
-    if not isinstance(estimator, ShapeletTransformer) and n_outputs != n_targets:
-        raise ValueError(f"{n_outputs} outputs do not go with {n_targets} targets")

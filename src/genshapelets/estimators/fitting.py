@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
+from ..checkpoints import Checkpoint
 from ..covariates import find_covariates
 from ..discrepancies import Discrepancy
 from ..interpolation import Interpolation, make_interpolation
-from ..model import ShapeletModel, observed_moments, standardise
+from ..model import ShapeletModel, check_judged, observed_moments, standardise
 from ..pace import Leg, Pace
 from ..paths import Array, Index, Paths, interpolate
 from ..procedures import Given, Procedure, build
@@ -32,7 +33,6 @@ from ..sizes import (
     Stage,
 )
 from ..sources import Sources, find_sources
-from ..training import Checkpoint
 from .goals import Goal
 
 TYPICAL = 1000  # training series that say how well a shapelet usually fits
@@ -147,7 +147,8 @@ class Fitter:
         n_series["all"] = len(series)
         pace = self._pace(stages, n_series, limit)
         if checkpoint is not None and "pace" in checkpoint.contents:
-            pace.restore(checkpoint.contents["pace"])
+            with checkpoint.understood():
+                pace.restore(checkpoint.contents["pace"])
             stages = [stage for stage in stages if stage.n_shapelets not in pace.left_out]
         progress = Progress(pace, verbose)
         descent = Descent(stages, self.procedure.max_channels, self.seed, checkpoint, progress)
@@ -163,8 +164,14 @@ class Fitter:
                         descent.stages = [s for s in descent.stages if s.n_shapelets >= last]
                         pace.keep_only(lambda leg: leg.run == "all" and leg.n_shapelets >= last)
                         run = self._descend(descent, "all", series, goal)
+        except (KeyboardInterrupt, SystemExit):
+            if checkpoint is not None:
+                checkpoint.write()
+            raise
         finally:
             progress.close()
+        if checkpoint is not None:
+            checkpoint.write()
         if descent.interrupted:
             path = None
             warnings.warn(
@@ -172,8 +179,6 @@ class Fitter:
                 "model is the best one so far.",
                 stacklevel=4,
             )
-        elif checkpoint is not None:
-            checkpoint.write()
         if (needed := pace.too_short()) is not None:
             warnings.warn(
                 "max_time is too short for this fit: there was time for a single step of training with "
@@ -193,7 +198,7 @@ class Fitter:
                 plan.max_epochs,
                 max(round((1 - validation) * number), 1),
                 plan.batch_size,
-                readable=n_shapelets <= largest and bool(plan.near or plan.sparsity),
+                readable=n_shapelets <= largest and bool(plan.near or plan.n_reasons),
             )
             for run, number in n_series.items()
             for n_shapelets, plan in stages
@@ -262,6 +267,8 @@ class Fitter:
             stopping = stopping if len(stopping) else None
         model, paths = self._start(series, goal, training, descent.stages[0].n_shapelets)
         model.check_head(goal.n_outputs)
+        if stopping is not None:
+            _check_held_out(model.discrepancies(paths[stopping]), stopping, series)
         first = copy.deepcopy(model)
         parts = [
             None
@@ -310,9 +317,9 @@ class Fitter:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a category of these alone is none of the user's
                 paths = model.paths(others)
-            return their_goal.judge(
-                model.outputs(model.discrepancies(paths), paths.covariates).cpu()
-            )
+            discrepancies = model.discrepancies(paths)
+            _check_held_out(discrepancies, held_out, series)
+            return their_goal.judge(model.outputs(discrepancies, paths.covariates).cpu())
 
         def enough(model: ShapeletModel) -> bool:
             n_shapelets = model.transform.shapelets.n_shapelets
@@ -335,6 +342,13 @@ class Fitter:
             f"the least, or within {choice.negligible:.2g}",
         )
         return run, path
+
+
+def _check_held_out(discrepancies: Tensor, held_out: Index, series: RaggedSeries) -> None:
+    """Refuse series that are not trained on and are too far from those that are."""
+    judged = np.ones(len(series), bool)
+    judged[held_out] = discrepancies.isfinite().all(dim=1).cpu().numpy()
+    check_judged(judged, series)
 
 
 @torch.no_grad()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -24,6 +24,7 @@ from ..objective import (
     regression_loss,
 )
 from ..paths import Array, Index
+from ..shown import few
 from ..training import Task
 
 
@@ -40,11 +41,14 @@ class Goal:
         Of mean 1.
     n_classes : int
         0 for labels and numbers.
+    names : tuple of str
+        What the classes are called.
     """
 
     target: NDArray[Any]
     weight: Array
     n_classes: int
+    names: tuple[str, ...] = ()
 
     @property
     def n_outputs(self) -> int:
@@ -95,7 +99,7 @@ class Goal:
 
     def of(self, chosen: Index) -> Goal:
         """The goal of some of the series."""
-        return Goal(self.target[chosen], self.weight[chosen], self.n_classes)
+        return replace(self, target=self.target[chosen], weight=self.weight[chosen])
 
     def judge(self, output: Tensor) -> tuple[Array, float]:
         """Weighted loss of each series, whose outputs these are, and the score of all."""
@@ -175,14 +179,17 @@ def class_goal(
         raise ValueError(
             f"class_weight must be numbers of at least 0, not all 0; got {class_weight}."
         )
-    return classes, Goal(codes.astype(np.int64), weight / weight.mean(), len(classes))
+    names = tuple(map(named, classes))
+    return classes, Goal(codes.astype(np.int64), weight / weight.mean(), len(classes), names)
 
 
 def _tell_of_rare(names: NDArray[Any], kind: str = "class", kinds: str = "classes") -> None:
     """Warn of classes, or labels, of one series."""
     if len(names):
         which = (
-            f"{kind} {listed(names)} has" if len(names) == 1 else f"{kinds} {listed(names)} have"
+            f"{kind} {few(names, named)} has"
+            if len(names) == 1
+            else f"{kinds} {few(names, named)} have"
         )
         warnings.warn(
             f"{which} one series only, in which nothing tells what its kind shares from what is its "
@@ -206,12 +213,12 @@ def label_goal(
     if constant.all():
         raise ValueError(
             "a classifier needs a label that some series have and others have not; all series have "
-            f"the same labels ({listed(names_[counts > 0]) or 'none'})."
+            f"the same labels ({few(names_[counts > 0], named) or 'none'})."
         )
     if constant.any():
         warnings.warn(
             "nothing can be learnt of labels that all series have, or none: "
-            f"{listed(names_[constant])}.",
+            f"{few(names_[constant], named)}.",
             stacklevel=3,
         )
     _tell_of_rare(names_[counts == 1], "label", "labels")
@@ -314,14 +321,13 @@ def _check_count(n_targets: int, n_series: int) -> None:
         )
 
 
-def check_one_target(estimator: Any, what: str) -> None:
-    """Refuse a model of several targets, with what to do."""
+def check_one_target(estimator: Any, call: str) -> None:
+    """Refuse a model of several targets, with the call that asks it of one."""
     names = estimator.target_names_
     if names is not None:
         raise ValueError(
-            f"{what} speaks of one target, and this model has {len(names)} ({', '.join(names[:9])}"
-            f"{', …' if len(names) > 9 else ''}). Ask it of one: model.for_target({names[0]!r}), with "
-            "that column of y."
+            f"this is asked of one target, and the model has {len(names)} ({few(names)}). Call "
+            f"model.for_target({names[0]!r}).{call} with that column of y."
         )
 
 
@@ -347,9 +353,3 @@ def _is_missing(label: Any) -> bool:
 def named(label: Any) -> str:
     """Say a label as the user wrote it, not as NumPy shows it."""
     return repr(label.item() if isinstance(label, np.generic) else label)
-
-
-def listed(names: NDArray[Any], most: int = 9) -> str:
-    """Name some things, the first of many."""
-    some = ", ".join(map(named, names[:most]))
-    return some + (f" and {len(names) - most} more" if len(names) > most else "")

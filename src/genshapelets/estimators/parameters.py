@@ -11,11 +11,11 @@ import torch
 from torch import nn
 
 from ..discrepancies import Discrepancy, L2Discrepancy
+from ..durations import seconds_of
 from ..interpolation import INTERPOLATIONS, Constant, Interpolation, Linear, make_interpolation
 from ..kinds import DISCREPANCIES, kinds_of
 from ..minimum import MINIMA, Minimum
 from ..names import CHOICES
-from ..pace import seconds_of
 from ..preprocessing import Preprocessing
 from ..procedures import PREPROCESSING, PROCEDURES
 from ..shapelets import FAMILIES

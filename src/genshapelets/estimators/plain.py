@@ -21,6 +21,7 @@ FAMILIES: dict[str, type[Described]] = {
     "preprocessing": Preprocessing,
     "shapelets": ShapeletFamily,
 }
+WIDEST = 2**18  # bytes of an entry of an array: text
 
 
 def plain(value: Any) -> Any:
@@ -76,5 +77,7 @@ def restored(value: Any) -> Any:
     if "maker" in value:
         kind: Any = ShapeletFamily.named(value["maker"])
         return partial(kind, **restored(value["config"]))
-    array = np.array([restored(item) for item in value["array"]], dtype=object)
-    return array.astype(value["dtype"])
+    dtype = np.dtype(value["dtype"])
+    if dtype.kind not in "biufmMUO" or dtype.itemsize > WIDEST:
+        raise ValueError(f"an array of {dtype} is not what was saved")
+    return np.array([restored(item) for item in value["array"]], dtype=object).astype(dtype)

@@ -57,24 +57,29 @@ class Readable:
         return table(rows)
 
     def explain(
-        self: Any, X: Any, *, baseline: Literal["typical", "zero"] | ArrayLike = "typical"
+        self: Any,
+        X: Any,
+        *,
+        static: Any = None,
+        baseline: Literal["typical", "zero"] | ArrayLike = "typical",
     ) -> Explanation:
         """Explain the predictions for given series; see `genshapelets.explain_series`."""
         from ..explain import explain_series
 
-        return explain_series(self, X, baseline=baseline)
+        return explain_series(self, self._known(X, static), baseline=baseline)
 
-    def explain_model(self: Any, X: Any, y: Any) -> ModelExplanation:
+    def explain_model(self: Any, X: Any, y: Any, *, static: Any = None) -> ModelExplanation:
         """Explain what was learnt from the training series; see `genshapelets.explain_model`."""
         from ..explain import explain_model
 
-        return explain_model(self, X, y)
+        return explain_model(self, self._known(X, static), y)
 
     def interpretability(
         self: Any,
         X: Any,
         y: Any,
         *,
+        static: Any = None,
         by: Literal["effect", "weight"] = "effect",
         n_windows: int = 256,
         random_state: int = 0,
@@ -82,7 +87,10 @@ class Readable:
         """Measure how readable the model is; see `genshapelets.interpretability`."""
         from ..explain import interpretability
 
-        return interpretability(self, X, y, by=by, n_windows=n_windows, random_state=random_state)
+        series = self._known(X, static)
+        return interpretability(
+            self, series, y, by=by, n_windows=n_windows, random_state=random_state
+        )
 
     def report(
         self: Any,
@@ -90,6 +98,7 @@ class Readable:
         X: Any,
         y: Any = None,
         *,
+        static: Any = None,
         title: str | None = None,
         max_series: int = 1000,
         random_state: int = 0,
@@ -109,6 +118,8 @@ class Readable:
             Anything that the estimator predicts: training series or others.
         y : (series,) array, optional
             Their classes or numbers. Without, the page says nothing about how good the model is.
+        static : dataframe, dict or array, optional
+            As for `fit`.
         title : str, optional
         max_series : int
             If there are more series, this number of them, chosen at random and from every class, are
@@ -145,6 +156,7 @@ class Readable:
             path,
             X,
             y,
+            static=static,
             title=title,
             max_series=max_series,
             random_state=random_state,

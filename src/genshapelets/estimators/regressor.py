@@ -58,25 +58,31 @@ class ShapeletRegressor(RegressorMixin, ShapeletEstimator):
             self.target_centre_, self.target_scale_ = centre, scale
         return self
 
-    def predict(self, X: Any, static: Any = None) -> NDArray[np.float64]:
+    def predict(self, X: Any, *, static: Any = None) -> NDArray[np.float64]:
         """Predicted number of each series, (series,), or numbers, (series, targets)."""
-        numbers = self._outputs(X, static) * self.target_scale_ + self.target_centre_
+        numbers = self._outputs(X, static)
         return numbers[:, 0] if self.target_names_ is None else numbers
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Coefficient of determination, R², of the predictions; y as for `fit`."""
-        return super().score(*self._paired(X, y, sample_weight))
+    def _in_units(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+        return outputs * self.target_scale_ + self.target_centre_
 
-    def evaluate(self, X: Any, y: Any) -> NumberScores:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, static: Any = None) -> float:
+        """Coefficient of determination, R², of the predictions; y as for `fit`."""
+        return super().score(*self._paired(X, y, static, sample_weight))
+
+    def evaluate(self, X: Any, y: Any, *, static: Any = None) -> NumberScores:
         """Say how good predictions are: R², root of the mean squared error, mean absolute error.
 
         Parameters
         ----------
         X : series
         y : (series,) array of numbers
+            Of a model of several: one of them, with ``for_target(name).evaluate``.
+        static : dataframe, dict or array, optional
+            As for `fit`.
         """
-        series, y, _ = self._paired(X, y, None)
-        check_one_target(self, "evaluate")
+        series, y, _ = self._paired(X, y, static)
+        check_one_target(self, "evaluate(X, y)")
         numbers = np.asarray(one_per_series(y, len(series)), np.float64)
         return score_numbers(numbers, self.predict(series))
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..shown import few
+
 N_BINS = 15  # of confidence, as Guo et al. (2017), "On calibration of modern neural networks"
 MANY_CLASSES = 20  # a larger matrix cannot be read
 
@@ -119,7 +121,7 @@ def score_classes(
     unknown = sorted((name for name in found if name not in known), key=str)
     if len(unknown) == len(found):
         raise ValueError(
-            f"the labels ({_listed(unknown)}) are not the classes of the model ({_listed(known)})."
+            f"the labels ({few(unknown)}) are not the classes of the model ({few(known)})."
         )
     names = [*known, *unknown]
     code = {name: n for n, name in enumerate(names)}
@@ -131,7 +133,7 @@ def score_classes(
     recall = hits[rows] / there[rows]
     notes = []
     if unknown:
-        notes.append(f"the model does not know the labels {_listed(unknown)}.")
+        notes.append(f"the model does not know the labels {few(unknown)}.")
     auroc, auprc = _areas(true, probability, names, notes)
     return ClassScores(
         series=len(true),
@@ -189,7 +191,7 @@ def _areas(
     if missing:
         notes.append(
             f"auroc and auprc are means over {len(areas)} classes: no series is labelled "
-            f"{_listed(missing)}."
+            f"{few(missing)}."
         )
     auroc, auprc = np.mean(areas, axis=0).tolist()
     return auroc, auprc
@@ -210,8 +212,3 @@ def _calibration_error(hit: NDArray[np.bool_], confidence: NDArray[np.float64]) 
     bins = np.minimum((confidence * N_BINS).astype(np.int64), N_BINS - 1)
     surplus = np.bincount(bins, hit - confidence, N_BINS)
     return float(np.abs(surplus).sum() / len(hit))
-
-
-def _listed(names: Any) -> str:
-    names = list(map(str, names))
-    return ", ".join(names[:5]) + (" …" if len(names) > 5 else "")

@@ -1,7 +1,7 @@
 """Reading fitted models: where, why, what it looks like. Nothing here trains."""
 
 from .beside import CovariateParts
-from .channels import channel_importance
+from .channels import channel_importance, covariate_importance
 from .counter import Turn, WhatIf
 from .hearing import hear_shapelet
 from .local import Explanation, explain_series
@@ -39,6 +39,7 @@ __all__ = [
     "WhatIf",
     "Window",
     "channel_importance",
+    "covariate_importance",
     "explain_model",
     "explain_series",
     "find_matches",

@@ -1,4 +1,4 @@
-"""How much predictions rest on a channel."""
+"""How much predictions rest on a channel, or on a covariate."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from ..paths import Array, Index, Paths
 from ..transform import GeneralisedShapeletTransform
 from .head import to_answers
 from .local import Explanation
+from .matches import ShapeletMatches
 
 MANY = 500  # series, of which the loss is known well enough
 SAME = 1e-6  # of a standard deviation: the channel never varies
@@ -53,27 +54,64 @@ def channel_importance(
         Of more, so many are chosen evenly.
     """
     estimator, found = explanation.estimator, explanation.matches
-    size = min(max_series, len(found.series))
-    chosen = np.unique(np.linspace(0, len(found.series) - 1, size).round().astype(np.int64))
+    chosen = _evenly(len(found.series), max_series)
+    with torch.no_grad(), estimator._threads():
+        return _importance(estimator, found, chosen, labels)
+
+
+def _importance(
+    estimator: ShapeletEstimator, found: ShapeletMatches, chosen: Index, labels: NDArray[Any]
+) -> Array:
     paths = estimator.model_.paths(found.series[chosen])
     true = _as_target(estimator, labels[chosen])
     others = values_of_others(paths)
     differs = np.abs(others - paths.values).max(axis=0) > SAME
     importance = np.zeros(paths.n_channels)
     known = torch.from_numpy(found.discrepancy[chosen])
-    loss = _loss(estimator, known, paths, true)
+    loss = _loss(estimator, known, paths.covariates, true)
     for d in np.flatnonzero(differs):
         lookers = np.flatnonzero(np.broadcast_to(found.metric[:, d], found.n_shapelets))
         if len(lookers):
             values = paths.values.copy()
             values[:, d] = others[:, d]
             discrepancy = known.clone()
-            with torch.no_grad(), estimator._threads():
-                some = _of(estimator.model_.transform, lookers)
-                matched = some(replace(paths, values=values, _prepared={}))
+            some = _of(estimator.model_.transform, lookers)
+            matched = some(replace(paths, values=values, _prepared={}))
             discrepancy[:, lookers] = matched.discrepancy.cpu().double()
-            importance[d] = _loss(estimator, discrepancy, paths, true) - loss
+            importance[d] = _loss(estimator, discrepancy, paths.covariates, true) - loss
     return importance
+
+
+def covariate_importance(
+    explanation: Explanation, labels: NDArray[Any], *, max_series: int = MANY
+) -> Array:
+    """What predictions for given series lose if a covariate is that of another series.
+
+    As `channel_importance`, whose parameters it has: (covariates,), named by
+    ``explanation.covariates.names``; empty if the model knows none. The categories of a covariate, and
+    that it is missing, are exchanged together.
+    """
+    estimator, found = explanation.estimator, explanation.matches
+    covariates = estimator.model_.covariates
+    if covariates is None:
+        return np.zeros(0)
+    chosen = _evenly(len(found.series), max_series)
+    true = _as_target(estimator, labels[chosen])
+    discrepancy = torch.from_numpy(found.discrepancy[chosen])
+    own = covariates.values(found.series[chosen])
+    others = own[other_of(len(chosen))]
+    importance = np.zeros(len(covariates.names))
+    with torch.no_grad(), estimator._threads():
+        loss = _loss(estimator, discrepancy, own, true)
+        for place, name in enumerate(covariates.names):
+            exchanged = np.where([one.name == name for one in covariates.each], others, own)
+            importance[place] = _loss(estimator, discrepancy, exchanged, true) - loss
+    return importance
+
+
+def _evenly(n_series: int, most: int) -> Index:
+    """Positions of at most so many series."""
+    return np.unique(np.linspace(0, n_series - 1, min(most, n_series)).round().astype(np.int64))
 
 
 def _of(transform: GeneralisedShapeletTransform, shapelets: Index) -> GeneralisedShapeletTransform:
@@ -110,12 +148,13 @@ def other_of(n_series: int) -> Index:
     return other
 
 
-def _loss(estimator: ShapeletEstimator, discrepancy: Tensor, paths: Paths, true: Tensor) -> float:
-    """Mean loss over series of given discrepancies, and covariates as they are, in float64."""
+def _loss(
+    estimator: ShapeletEstimator, discrepancy: Tensor, covariates: Array | None, true: Tensor
+) -> float:
+    """Mean loss over series of given discrepancies and covariates, in float64."""
     model = estimator.model_
-    with torch.no_grad():
-        discrepancy = discrepancy.to(model.feature_mean.device)
-        outputs = model.outputs(discrepancy, paths.covariates).cpu()
+    discrepancy = discrepancy.to(model.feature_mean.device)
+    outputs = model.outputs(discrepancy, covariates).cpu()
     if isinstance(estimator, ShapeletClassifier):
         if estimator.target_names_ is not None:
             return float(label_loss(outputs, true, torch.ones(len(true))))

@@ -13,7 +13,7 @@ from torch import nn
 from ..estimators import ShapeletClassifier
 from ..estimators.base import ShapeletEstimator
 from ..estimators.goals import check_one_target
-from ..objective import class_scores
+from ..objective import class_probabilities
 from ..paths import Array, Index
 from ..shown import count, few, table
 from .beside import CovariateParts, covariate_parts
@@ -202,8 +202,8 @@ class Explanation:
     def what_if(self, series: int, shapelet: int, to: Any = None) -> WhatIf:
         """Ask what would have to be true of a match for the prediction to be another.
 
-        All other matches stay as they are. In closed form, as a linear head's answers are linear in
-        the logarithm.
+        It is asked of one shapelet: all other matches stay as they are, and so do covariates. In closed
+        form, as a linear head's answers are linear in the logarithm.
 
         Parameters
         ----------
@@ -222,7 +222,7 @@ class Explanation:
         >>> print(explain_series(model, X[:1]).what_if(series=0, shapelet=1))
         series 0 is predicted to be flat with shapelet 1 at ...
         """
-        check_one_target(self.estimator, "what_if")
+        check_one_target(self.estimator, "explain(X).what_if(series, shapelet)")
         if self.weight is None:
             self.estimator.model_.linear()  # refuses, with the reason
         series = place(series, len(self.predicted), "series")
@@ -322,9 +322,14 @@ def explain_series(
     # Files of earlier versions hold only the mean that features were standardised by at the start.
     typical = getattr(estimator, "typical_features_", model.feature_mean.double().cpu().numpy())
     start = _baseline(baseline, typical)
-    with torch.no_grad():
+    classes = probabilities = None
+    names = estimator.target_names_
+    with torch.no_grad(), estimator._threads():
         discrepancy = torch.from_numpy(matches.discrepancy).to(model.feature_mean.device)
         outputs = model.outputs(discrepancy, estimator._covariates(matches.series))
+        if isinstance(estimator, ShapeletClassifier):
+            turned = class_probabilities if names is None else torch.sigmoid
+            probabilities = turned(outputs).cpu().numpy()
     answers = to_answers(estimator, outputs.cpu().numpy().T).T
     weight = None
     if type(model.head) is nn.Linear:
@@ -332,16 +337,12 @@ def explain_series(
         bias = bias + weight @ start
     else:
         bias = to_answers(estimator, head_outputs(model, start[None]))[:, 0]
-    classes = probabilities = None
-    names = estimator.target_names_
     predicted = answers[:, 0] if names is None else answers
     if isinstance(estimator, ShapeletClassifier) and names is not None:
-        probabilities = torch.sigmoid(outputs).cpu().numpy()
         predicted = (answers > 0).astype(np.int64)
     elif isinstance(estimator, ShapeletClassifier):
         classes = estimator.classes_
-        probabilities = class_scores(outputs).softmax(dim=1).cpu().numpy()
-        predicted = classes[class_scores(outputs).argmax(dim=1).cpu().numpy()]
+        predicted = classes[answers.argmax(axis=1)]
     return Explanation(
         estimator=estimator,
         matches=matches,

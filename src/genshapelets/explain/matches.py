@@ -249,13 +249,15 @@ def find_matches(estimator: ShapeletEstimator, X: Any) -> ShapeletMatches:
         length = np.full(n_shapelets, step * (shapelets.n_knots - 1))
         lengths = series.to_user_time(length) - series.to_user_time(0.0)
     names = estimator.channel_names_ or series.channel_names
-    discrepancy = matches.discrepancy.double()
+    with torch.no_grad(), estimator._threads():
+        discrepancy = matches.discrepancy.double()
+        features = model.features(discrepancy).cpu().numpy()
     return ShapeletMatches(
         series=series,
         start=series.to_user_time(start),
         end=series.to_user_time(start + length),
         discrepancy=discrepancy.cpu().numpy(),
-        features=model.features(discrepancy).cpu().numpy(),
+        features=features,
         shapelets=estimator.shapelets_,
         lengths=lengths,
         kinds=tuple(measure.titles(n_shapelets)),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,9 +12,10 @@ from ..estimators import ShapeletRegressor
 from ..estimators.base import ShapeletEstimator
 from ..estimators.by_id import in_order
 from ..estimators.goals import checked_indicators, named, targets_of
+from ..kernels import once
 from ..paths import Array, Index
 from ..shown import count, few
-from .channels import channel_importance
+from .channels import channel_importance, covariate_importance
 from .frames import as_frame
 from .head import feature_spread
 from .local import Explanation, explain_series
@@ -94,7 +94,7 @@ class ModelExplanation:
             f"{count(n_series, 'series')}, {count(n_channels, 'channel')})"
         )
 
-    @cached_property
+    @once
     def channel_importance(self) -> Array:
         """How much worse predictions are with a channel of another series, (channels,).
 
@@ -104,6 +104,14 @@ class ModelExplanation:
         `genshapelets.explain.channel_importance`.
         """
         return channel_importance(self.explanation, self.labels)
+
+    @once
+    def covariate_importance(self) -> Array:
+        """The same of each static covariate and count, (covariates,): ``explanation.covariates.names``.
+
+        Empty if the model knows none. See `genshapelets.explain.covariate_importance`.
+        """
+        return covariate_importance(self.explanation, self.labels)
 
     @property
     def matches(self) -> ShapeletMatches:
@@ -212,10 +220,16 @@ class ModelExplanation:
             raise ValueError(f'by must be "effect" or "weight"; got {by!r}.')
         return self.effect if by == "effect" else self.weight
 
-    def channels_to_frame(self) -> Any:
-        """Table of how much predictions rest on each channel, as a ``pandas.DataFrame``."""
+    def importance_to_frame(self) -> Any:
+        """Table of how much predictions rest on each channel and covariate: a ``pandas.DataFrame``."""
+        channels, known = self.matches.channel_names, self.explanation.covariates
+        covariates = () if known is None else known.names
         return as_frame(
-            {"channel": list(self.matches.channel_names), "importance": self.channel_importance}
+            {
+                "name": [*channels, *covariates],
+                "kind": ["channel"] * len(channels) + ["covariate"] * len(covariates),
+                "importance": np.concatenate([self.channel_importance, self.covariate_importance]),
+            }
         )
 
 
@@ -298,9 +312,8 @@ def checked_labels(y: Any, n_series: int, estimator: ShapeletEstimator) -> NDArr
         strange = [n for n, label in enumerate(labels.tolist()) if label not in known]
         if strange:
             n = strange[0]
-            some = ", ".join(map(str, classes[:9])) + (", …" if len(known) > 9 else "")
             raise ValueError(
-                f"y must hold classes of the model ({some}); got {named(labels[n])} for series {n}. "
-                "Leave out series of other classes."
+                f"y must hold classes of the model ({few(classes)}); got {named(labels[n])} for "
+                f"series {n}. Leave out series of other classes."
             )
     return labels

@@ -16,6 +16,7 @@ from .mesh import Asked, Mesh
 SAMPLE = 256  # training series that settings are learnt from, evenly chosen
 PROBES = 4, 64  # least and most pieces of a gap in which the bend of a curve is looked for
 BLOCK = 2**14  # rows that are probed at once
+MOST_PIECES = 10**4  # of a gap, on average
 MANY = 10**6  # pieces that no gap needs
 
 S = TypeVar("S", bound="SmoothInterpolation")
@@ -54,8 +55,8 @@ class SmoothInterpolation(Interpolation):
         self.tolerance = positive(tolerance, "tolerance")
         if isinstance(max_pieces, bool) or not isinstance(max_pieces, int | np.integer):
             raise TypeError(f"max_pieces must be a whole number; got {max_pieces!r}.")
-        if max_pieces < 1:
-            raise ValueError(f"max_pieces must be at least 1; got {max_pieces}.")
+        if not 1 <= max_pieces <= MOST_PIECES:
+            raise ValueError(f"max_pieces must be from 1 to {MOST_PIECES}; got {max_pieces}.")
         self.max_pieces = int(max_pieces)
 
     @abstractmethod

@@ -12,8 +12,8 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
+from ..columns import as_array, as_floats, check_tensor
 from ..described import Described
-from ..tables import as_array, as_floats
 
 # Log of the shortest length relative to the longest: above the underflow of float32.
 SHORTEST = -60.0
@@ -143,6 +143,7 @@ def as_tensor(values: ArrayLike | Tensor, what: str) -> Tensor:
             ) from None
         values = torch.from_numpy(np.array(as_floats(array, what), order="C"))
         return values if array.dtype.kind == "f" else values.to(torch.get_default_dtype())
+    check_tensor(values, what)
     if values.is_complex():
         raise TypeError(
             f"{what} must be real numbers; got dtype {values.dtype}. Convert them to floats first."

@@ -63,13 +63,14 @@ def about_channels(
     ]
 
 
-def about_covariates(explanation: Explanation) -> list[list[Any]]:
-    """What each covariate adds to an answer, or takes from it, on average; most first."""
+def about_covariates(explanation: Explanation, importance: Array) -> list[list[Any]]:
+    """What each covariate adds to an answer, or takes, on average, most first; and its importance."""
     known = explanation.covariates
     if known is None:
         return []
     most = known.ranked()[:MANY_CHANNELS]
-    return [[said(name, 1000), short(size)] for name, size in most if size > 0]
+    rests = dict(zip(known.names, importance.tolist(), strict=True))
+    return [[said(name, 1000), short(size), short(rests[name])] for name, size in most if size > 0]
 
 
 def about_model(estimator: ShapeletEstimator) -> dict[str, Any]:

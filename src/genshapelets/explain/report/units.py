@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...shown import few
 from .numbers import said
 
 
@@ -28,9 +29,8 @@ def checked_channel_units(units: Any, names: tuple[str, ...]) -> list[str]:
     if isinstance(units, Mapping):
         strange = [name for name in units if name not in names]
         if strange:
-            some = ", ".join(names[:9]) + (", …" if len(names) > 9 else "")
             raise ValueError(
-                f"channel_units must name channels of the series ({some}); got {strange[0]!r}."
+                f"channel_units must name channels of the series ({few(names)}); got {strange[0]!r}."
             )
         units = [units.get(name) for name in names]
     if isinstance(units, str) or not isinstance(units, Sequence) or len(units) != len(names):

@@ -16,9 +16,9 @@ from ...estimators.base import ShapeletEstimator
 from ...estimators.by_id import in_order
 from ...estimators.goals import check_one_target, number_goal
 from ...paths import Array, Index
-from ...saving import check_writable, replace_file
 from ...series import RaggedSeries
-from ..channels import MANY, channel_importance
+from ...writing import check_writable, replace_file
+from ..channels import MANY, channel_importance, covariate_importance
 from ..head import check_predicts
 from ..hearing import cepstrum_of, has_seconds, listener_of, sound_of, waveform_of
 from ..local import Explanation, explain_series
@@ -46,28 +46,30 @@ def write_report(
     X: Any,
     y: Any = None,
     *,
+    static: Any = None,
     title: str | None = None,
     max_series: int = 1000,
     random_state: int = 0,
     time_unit: str | None = None,
     channel_units: Mapping[str, str] | Sequence[str | None] | None = None,
     sounds_by: SoundOf | None = None,
+    replace: bool = True,
 ) -> Path:
     """Write a page about a fitted model and these series; see ``ShapeletClassifier.report``.
 
     If the model hears (``preprocessing="mfc"`` or ``discrepancy="mfc"``), or with `sounds_by` (see
     `sounds.SoundOf`), X holds waveforms, and the page has players.
+    Without `replace`, a file that is there is a FileExistsError.
     """
     check_predicts(estimator)
-    check_one_target(estimator, "a report")
-    model = estimator._fitted()
+    check_one_target(estimator, "report(path, X, y)")
     target = Path(path)
     check_writable(target)
     if not isinstance(max_series, int | np.integer) or max_series < 1:
         raise ValueError(f"max_series must be a whole number of at least 1; got {max_series!r}.")
-    given = estimator._read(X, fitting=False)
+    given = estimator._known(X, static)
     series = estimator._as_series(given, fitting=False)
-    estimator._check_like_training(series, model)
+    estimator._check_like_training(series, estimator.model_)
     true = None if y is None else _as_targets(estimator, in_order(y, series), len(series))
     chosen = _sample(estimator, true, len(series), int(max_series), random_state)
     unit = checked_time_unit(time_unit, series.time_origin is not None)
@@ -89,7 +91,7 @@ def write_report(
     if sounds_by is not None:
         order = [one["number"] for one in contents["shapelets"]]
         contents["sounds"] = sounds(explanation.matches, given[chosen], order, sounds_by)
-    replace_file(target, render(name, contents))
+    replace_file(target, render(name, contents), replace=replace)
     return target
 
 
@@ -147,6 +149,7 @@ def _contents(
     labels = explanation.predicted if true is None else true[chosen]
     some = int(np.clip(MOST_EXCHANGED // len(found.channel_names), 50, MANY))
     importance = channel_importance(explanation, labels, max_series=some)
+    beside = covariate_importance(explanation, labels)
     ids = np.arange(len(series)) if series.series_ids is None else np.asarray(series.series_ids)
     cases, weight = [], np.zeros(found.n_shapelets)
     for position, n in enumerate(chosen.tolist()):
@@ -168,7 +171,7 @@ def _contents(
         "sameScale": bool(found.scale.max() <= 4.0 * found.scale.min()),
         "data": about_data(series, codes, 0 if classes is None else len(classes), time_unit),
         "channels": about_channels(series, found.channel_names, importance),
-        "beside": about_covariates(explanation),
+        "beside": about_covariates(explanation, beside),
         "model": about_model(estimator),
         "scores": scores,
         "bias": short(explanation.bias, SCORE),

@@ -105,9 +105,9 @@ function aboutChannels() {
 
 function aboutBeside() {
   if (!contents.beside.length) return null;
-  const sizes = contents.beside.map(([, size]) => size),
-    most = largestOf(sizes) || 1,
-    say = amounts(sizes);
+  const column = (place) => contents.beside.map((one) => one[place]),
+    [most, mostLost] = [1, 2].map((place) => largestOf(column(place)) || 1),
+    [say, sayLost] = [1, 2].map((place) => amounts(column(place)));
   return el(
     "div",
     { class: "panel", id: "beside" },
@@ -117,12 +117,21 @@ function aboutBeside() {
       { class: "soft" },
       "Facts about a series as a whole, weighed beside its shapelets: by how much each raises or lowers ",
       classes ? "the score of a class" : "the number",
-      ", on average over the series, against a usual training series.",
+      ", on average over the series, against a usual training series. The importance is that of ",
+      "channels above: how much worse predictions become with the covariate of another series.",
     ),
     table(
       "Weight of the covariates",
-      ["Covariate", "adds or takes", ""],
-      contents.beside.map(([name, size]) => row(inFull(name), say(size), bar(size / most))),
+      ["Covariate", "adds or takes", "", "importance", ""],
+      contents.beside.map(([name, size, lost]) =>
+        row(
+          inFull(name),
+          say(size),
+          bar(size / most),
+          signed(lost, sayLost),
+          bar(Math.max(lost, 0) / mostLost),
+        ),
+      ),
     ),
   );
 }
