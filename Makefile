@@ -9,12 +9,14 @@ PYTHON_OK := import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13)
 PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3.10 python3,\
 	$(shell $(p) -c '$(PYTHON_OK)' >/dev/null 2>&1 && echo $(p))))
 
+SEED ?= 0
+
 export MPLBACKEND ?= Agg
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench lint style types docs dist clean
+.PHONY: help demo test fuzz bench lint style types docs dist audit clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' \
@@ -25,6 +27,9 @@ demo: $(STAMP) ## run examples/demo.py
 
 test: $(STAMP) ## run the tests and the examples in docstrings (all but those marked slow)
 	$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile
+
+fuzz: $(STAMP) ## feed the package 20,000 odd and hostile inputs: some minutes; make fuzz SEED=7 for others
+	$(BIN)/python -m tests.fuzz --seed $(SEED)
 
 bench: $(STAMP) ## run the benchmarks of the transform and of all discrepancies
 	$(BIN)/python -m benchmarks.transform
@@ -48,6 +53,9 @@ dist: $(STAMP) ## build wheel and sdist in dist/, and try README with them in an
 	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m build
 	$(BIN)/twine check --strict dist/*
 	bash .ci/first_day $(BIN)/python
+
+audit: ## look for known weaknesses of the packages in constraints.txt; says so if no data base can be reached
+	@bash .ci/audit $(PYTHON)
 
 clean: ## remove the environment, caches and build products
 	rm -rf $(VENV) build dist docs/_build docs/_tutorials .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
