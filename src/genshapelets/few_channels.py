@@ -35,10 +35,12 @@ def narrow(model: ShapeletModel, paths: Paths, task: Task, n_channels: int) -> N
     paths, truth, importance = paths[some], truth[some], task.weight.double()[some]
     told = telling(model, paths, truth, importance)
     unsettled = torch.ones(len(told), dtype=torch.bool)
-    while unsettled.any():
+    while True:
         seen = _weights(model) != 0
         several = unsettled & (seen.sum(dim=1) > 1)
         pairs = (seen & several[:, None]).nonzero()
+        if not len(pairs):
+            break
         without = _without(model, pairs)
         able = _weights(without)[torch.arange(len(pairs)), pairs[:, 1]] == 0
         if not able.any():
