@@ -39,8 +39,9 @@ SUMMARIES = ["count", "first", "last", "mean", "min", "max", "std"]
 OURS = {
     "shapelets": {},
     "shapelets + static": {"static": True},
-    "shapelets + counts": {"counts": True},
-    "shapelets + static + counts": {"static": True, "counts": True},
+    "shapelets + counts": {"summaries": "count"},
+    "shapelets + static + counts": {"static": True, "summaries": "count"},
+    "shapelets + static + summaries": {"static": True, "summaries": "all"},
 }
 RIVALS = {
     "logistic regression on summaries": lambda: make_pipeline(

@@ -358,9 +358,10 @@ def test_static_covariates_come_in_a_table_of_their_own(run, fails, tmp_path):
     known = pd.DataFrame({"who": [f'stay "{i}", ward' for i in range(8)], "age": np.arange(8) % 3})
     known[::-1].to_csv(static, index=False)
     table = [stays, *COLUMNS, "--label", "died"]
-    fitting = ["fit", *table, "--channels", "pulse", "--counts", "--static", static, *TINY]
+    fitting = ["fit", *table, "--channels", "pulse", "--static", static, *TINY]
+    fitting += ["--summaries", "count, last"]
     assert run(*fitting, "--quiet", "--out", out)[0] == 0
-    assert set(load(out).model_.covariates.names) == {"age", "measurements of pulse"}
+    assert set(load(out).model_.covariates.names) == {"age", "measurements of pulse", "last pulse"}
     assert run("evaluate", out, *table, "--static", static)[0] == 0
     assert "in the shell: --static" in fails("predict", out, *table)
     known[1:].to_csv(static, index=False)

@@ -1,4 +1,4 @@
-"""Static covariates and counts of measurements: read, encoded, learnt, explained, kept."""
+"""Static covariates and summaries of channels: read, encoded, learnt, explained, kept."""
 
 import pickle
 from dataclasses import replace
@@ -11,7 +11,7 @@ import torch
 from pages import contents_of
 
 from genshapelets import RaggedSeries, ShapeletClassifier, ShapeletRegressor, load
-from genshapelets.covariates import FARTHEST, find_covariates
+from genshapelets.covariates import FARTHEST, SUMMARIES, find_covariates
 from genshapelets.elimination import eliminate
 from genshapelets.explain import find_matches
 from genshapelets.explain.channels import other_of
@@ -36,7 +36,7 @@ def stays(seed=0):
 @pytest.fixture(scope="module")
 def fitted():
     series, static, y = stays()
-    model = ShapeletClassifier(n_shapelets=4, counts=True, random_state=0)
+    model = ShapeletClassifier(n_shapelets=4, summaries="count", random_state=0)
     return model.fit(series, y, static=static), series.with_static(static), y
 
 
@@ -158,7 +158,7 @@ def test_values_by_hand():
         [[[1.0, np.nan, 2.0]], [[1.0, 2.0]], [[1.0, 2.0]], [[1.0, 2.0]]]
     )
     series = series.with_static({"age": [1.0, 3.0, np.nan, 2.0], "sex": ["F", "M", "M", "M"]})
-    found = find_covariates(series, counts=False, n_outputs=1)
+    found = find_covariates(series, [], n_outputs=1)
     assert [(one.kind, one.category) for one in found.each] == [
         ("number", None), ("missing", None), ("category", "F"), ("category", "M")
     ]  # fmt: skip
@@ -172,24 +172,60 @@ def test_values_by_hand():
 def test_counts_are_those_of_observed_values():
     values = [[[1.0, np.nan, 2.0]], [[1.0, 2.0, 3.0, 4.0]]]
     series = RaggedSeries.from_arrays(values, channel_names=["HR"])
-    found = find_covariates(series, counts=True, n_outputs=1)
+    found = find_covariates(series, ["count"], n_outputs=1)
     assert found.names == ("measurements of HR",)
     np.testing.assert_allclose(found.each[0].of(series), np.log([3.0, 5.0]))
     assert found.shown(series).tolist() == [[2], [4]]
 
 
+def test_summaries_are_those_of_pandas():
+    random = np.random.default_rng(0)
+    values = [random.normal(size=(2, n)) for n in (1, 3, 8, 5)]
+    for x in values:
+        x[random.random(x.shape) < 0.4] = np.nan
+    values[2][1] = np.nan  # of one channel, a series has nothing
+    series = RaggedSeries.from_arrays(values, channel_names=["HR", "pH"])
+    found = find_covariates(series, SUMMARIES, n_outputs=1)
+    assert found.names[1:4] == ("first HR", "last HR", "mean HR")
+    long = series.to_pandas().reset_index()
+    for one in found.each:
+        of_series = long.groupby("series", sort=False)[["HR", "pH"][one.source]]
+        wanted = of_series.std(ddof=0) if one.kind == "std" else of_series.agg(one.kind)
+        wanted = np.log1p(wanted) if one.kind == "count" else wanted
+        np.testing.assert_allclose(one.of(series), wanted.to_numpy(), atol=1e-12)
+    shown = found.shown(series)
+    assert shown[2, found.names.index("mean pH")] is None
+    assert shown[2, found.names.index("measurements of pH")] == 0
+    assert (
+        found.values(series)[2][[one.source == 1 and one.kind == "last" for one in found.each]] == 0
+    ).all()
+
+
+@pytest.mark.parametrize("wrong", ["median", ["count", "x"], 3, [["count"]], True])
+def test_unknown_summaries_are_refused(wrong):
+    series, _, y = stays()
+    with pytest.raises(ValueError, match="'summaries' parameter .* 'all', one of 'count', 'first'"):
+        ShapeletClassifier(summaries=wrong).fit(series, y)
+
+
+def test_summaries_of_wild_values_are_finite():
+    series = RaggedSeries.from_arrays([[[1e300, -1e300, 1e300]], [[1.0, 2.0, 3.0]]])
+    for one in find_covariates(series, SUMMARIES, 1).each:
+        assert np.isfinite(one.of(series)).all() and np.isfinite([one.centre, one.scale]).all()
+
+
 def test_what_never_varies_is_left_out_and_wild_values_are_bounded():
     series = RaggedSeries.from_arrays(np.ones((100, 1, 5)))
-    assert find_covariates(series.with_static({"same": np.ones(100)}), True, 1) is None
+    assert find_covariates(series.with_static({"same": np.ones(100)}), SUMMARIES, 1) is None
     wild = series.with_static({"height": np.r_[np.linspace(1, 2, 99), 1e9]})
-    found = find_covariates(wild, False, 1)
+    found = find_covariates(wild, [], 1)
     assert found.values(wild).max() == FARTHEST
 
 
 def test_names_of_series_are_no_categories():
     series = RaggedSeries.from_arrays(np.ones((60, 1, 5)))
     with pytest.raises(ValueError, match="60 categories"):
-        find_covariates(series.with_static({"who": [f"p{i}" for i in range(60)]}), False, 1)
+        find_covariates(series.with_static({"who": [f"p{i}" for i in range(60)]}), [], 1)
 
 
 # Learning
@@ -225,10 +261,12 @@ def test_a_regressor_and_any_head_take_them():
 def test_without_them_nothing_changes():
     series, _, y = stays()
     one, two = (
-        ShapeletClassifier(n_shapelets=3, max_epochs=5, random_state=0, counts=counts).fit(some, y)
-        for some, counts in (
-            (series, False),
-            (RaggedSeries.from_arrays(np.nan_to_num([x.values for x in series])), True),
+        ShapeletClassifier(n_shapelets=3, max_epochs=5, random_state=0, summaries=summaries).fit(
+            some, y
+        )
+        for some, summaries in (
+            (series, None),
+            (RaggedSeries.from_arrays(np.nan_to_num([x.values for x in series])), "count"),
         )
     )
     assert one.model_.covariates is None
@@ -438,7 +476,7 @@ def test_a_text_column_without_entries_is_missing_everywhere(fitted):
 
 def test_a_flag_that_is_only_there_or_missing_is_shown_as_it_is():
     series = RaggedSeries.from_arrays(np.zeros((3, 1, 4))).with_static({"done": [1, None, 1]})
-    found = find_covariates(series, False, 1)
+    found = find_covariates(series, [], 1)
     assert [one.kind for one in found.each] == ["missing"]
     assert found.shown(series).tolist() == [[1.0], [None], [1.0]]
 

@@ -79,10 +79,15 @@ plt.show()
 # What does not change
 # --------------------
 # Age does not move within a stay, so no shapelet can see it. What is known of a patient as a whole is
-# given by ``static``, a table with a row for each stay, found by its index; ``counts=True`` adds how
-# often each variable was measured. Both are weighed beside the shapelets, and are among the reasons.
+# given by ``static``, a table with a row for each stay, found by its index; ``summaries`` adds numbers
+# for each variable, here how often it was measured and what was measured last. Both are weighed beside
+# the shapelets, and are among the reasons.
 both = ShapeletClassifier(
-    n_shapelets=6, max_epochs=60, class_weight="balanced", counts=True, random_state=0
+    n_shapelets=6,
+    max_epochs=60,
+    class_weight="balanced",
+    summaries=["count", "last"],
+    random_state=0,
 )
 both.fit(train, died[:200], static=people[["age"]])
 probability = both.predict_proba(test, static=people[["age"]])[:, list(both.classes_).index("died")]

@@ -1,9 +1,10 @@
-"""What is known of a series beside its shapes: static covariates, and how often it was measured."""
+"""What is known of a series beside its shapes: static covariates, and summaries of its channels."""
 
 from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Collection
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -19,8 +20,18 @@ MOST_CATEGORIES = 50  # of one column: more are names, not categories
 FARTHEST = 5.0  # standard deviations: one wild number must not decide
 
 
-Kind = Literal["number", "missing", "category", "count"]
-KINDS = get_args(Kind)
+Summary = Literal["count", "first", "last", "mean", "min", "max", "std"]
+SUMMARIES: dict[Summary, str] = {  # in front of the name of a channel
+    "count": "measurements of",
+    "first": "first",
+    "last": "last",
+    "mean": "mean",
+    "min": "least",
+    "max": "largest",
+    "std": "spread of",
+}
+Kind = Literal["number", "missing", "category"] | Summary
+KINDS = (*get_args(Literal["number", "missing", "category"]), *SUMMARIES)
 
 
 class Covariate(NamedTuple):
@@ -28,9 +39,10 @@ class Covariate(NamedTuple):
 
     Attributes
     ----------
-    kind : "number", "missing", "category" or "count"
+    kind : "number", "missing", "category", or one of `SUMMARIES`
         The entry of a static column, its mean where it is missing; 1 where it is missing; 1 where it is
-        this category; log(1 + n), if a channel was observed n times.
+        this category. Or what summarises the observed values of a channel, for "count" log(1 + n) of
+        their number.
     source : str or int
         Name of the static column, or number of the channel.
     name : str
@@ -50,9 +62,9 @@ class Covariate(NamedTuple):
 
     def of(self, series: RaggedSeries) -> NDArray[np.float64]:
         """The number of each series as it is, (series,); NaN where it is missing."""
-        if self.kind == "count":
-            seen = ~np.isnan(series.values[:, self.source])
-            return np.log1p(np.add.reduceat(seen, series.row_offsets[:-1], dtype=np.float64))
+        if self.kind in SUMMARIES:
+            summary = summarised(series, self.source, self.kind)
+            return np.log1p(summary) if self.kind == "count" else summary
         column = (series.static or {})[self.source]
         if self.kind == "number":
             return column
@@ -86,7 +98,7 @@ class Covariates(nn.Module):
     @property
     def columns(self) -> tuple[str, ...]:
         """Static columns that they are made of."""
-        return tuple(dict.fromkeys(one.source for one in self.each if one.kind != "count"))
+        return tuple(dict.fromkeys(one.source for one in self.each if one.kind not in SUMMARIES))
 
     def forward(self, values: NDArray[np.float64]) -> Tensor:
         """Add up the term of standardised values (series, covariates): (series, outputs)."""
@@ -108,12 +120,14 @@ class Covariates(nn.Module):
         for one in self.each:
             column = self.names.index(one.name)
             if one.kind == "count":
-                shown[:, column] = np.expm1(one.of(series)).round().astype(int).tolist()
+                shown[:, column] = summarised(series, one.source, "count").astype(int).tolist()
             elif one.kind == "category":
                 shown[:, column] = as_categories((series.static or {})[one.source])
             else:
-                known = (series.static or {})[one.source].tolist()
-                shown[:, column] = [None if math.isnan(x) else x for x in known]
+                known = (
+                    one.of(series) if one.kind in SUMMARIES else (series.static or {})[one.source]
+                )
+                shown[:, column] = [None if math.isnan(x) else x for x in known.tolist()]
         return shown
 
     def by_name(self, parts: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -131,7 +145,7 @@ class Covariates(nn.Module):
                 "series.with_static(frame)."
             )
         for one in self.each:
-            if one.kind != "count":
+            if one.kind not in SUMMARIES:
                 wanted = one.kind != "category"
                 column = static[one.source] if wanted else as_categories(static[one.source])
                 numbers = column.dtype.kind == "f"
@@ -154,8 +168,44 @@ class Covariates(nn.Module):
                 )
 
 
-def find_covariates(series: RaggedSeries, counts: bool, n_outputs: int) -> Covariates | None:
-    """The covariates of training series: their static columns and, if asked for, counts.
+def summarised(series: RaggedSeries, channel: int, summary: Summary) -> NDArray[np.float64]:
+    """A number for the observed values of a channel, (series,); NaN where there are none to tell."""
+    values = series.values[:, channel].astype(np.float64)
+    seen = ~np.isnan(values)
+    n_seen = np.add.reduceat(seen, series.row_offsets[:-1], dtype=np.int64)
+    if summary == "count":
+        return n_seen.astype(np.float64)
+    values, known = values[seen], n_seen > 0
+    found = np.full(len(series), np.nan)
+    if not len(values):
+        return found
+    largest = np.abs(values).max() or 1.0  # so that sums and squares stay finite
+    values, n_known = values / largest, n_seen[known]
+    first = np.cumsum(n_known) - n_known
+    if summary in ("first", "last"):
+        found[known] = values[first if summary == "first" else first + n_known - 1]
+    elif summary in ("min", "max"):
+        found[known] = (np.minimum if summary == "min" else np.maximum).reduceat(values, first)
+    else:
+        mean = np.add.reduceat(values, first) / n_known
+        off = values - np.repeat(mean, n_known)
+        variance = np.add.reduceat(off * off, first) / n_known
+        found[known] = mean if summary == "mean" else np.sqrt(variance)
+    return largest * found
+
+
+def summaries_of(given: str | Collection[str] | None) -> tuple[Summary, ...]:
+    """The summaries that a user asked for by names, by one, or by "all", in order; refuse others."""
+    named = set(SUMMARIES if given == "all" else [given] if isinstance(given, str) else given or ())
+    if not named <= set(SUMMARIES):
+        raise ValueError(f"no summaries are {named - set(SUMMARIES)}")
+    return tuple(summary for summary in SUMMARIES if summary in named)
+
+
+def find_covariates(
+    series: RaggedSeries, summaries: Collection[Summary], n_outputs: int
+) -> Covariates | None:
+    """The covariates of training series: their static columns and, if asked for, summaries of channels.
 
     What does not vary is left out.
     """
@@ -174,14 +224,13 @@ def find_covariates(series: RaggedSeries, counts: bool, n_outputs: int) -> Covar
             )
         entries = [*categories, *([None] if None in set(column) else [])]
         found += [_standardised(series, "category", name, name, entry) for entry in entries]
-    if counts:
-        names = series.channel_names or [f"channel {d}" for d in range(series.n_channels)]
-        taken = set(series.static or {})
-        for channel, name in enumerate(names):
-            said = f"measurements of {name}"
-            if said in taken:
+    names = series.channel_names or [f"channel {d}" for d in range(series.n_channels)]
+    for channel, name in enumerate(names):
+        for summary in summaries:
+            said = f"{SUMMARIES[summary]} {name}"
+            if said in (series.static or {}):
                 raise ValueError(f"a static covariate must not be named {said!r}. Rename it.")
-            found.append(_standardised(series, "count", channel, said))
+            found.append(_standardised(series, summary, channel, said))
     each = [one for one in found if one.scale > 0]
     return Covariates(each, n_outputs) if each else None
 

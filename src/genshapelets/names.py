@@ -12,5 +12,6 @@ CHOICES = {
     "initial": ("windows", "kmeans", "search"),
     "learn": ("all", "head"),
     "short_series": ("error", "hold"),
+    "summaries": ("count", "first", "last", "mean", "min", "max", "std"),
     "aggregate": ("mean", "median", "first", "last", "min", "max", "sum"),
 }

@@ -39,7 +39,7 @@ FIT = {
     "--class-weight": ["balanced", "a=2,b=1"], "--gamma": ["0.1"], "--level-free": ["0.5"],
     "--seed": ["3"], "--batch-size": ["4"], "--max-time": ["5s"], "--learning-rate": ["0.01"],
     "--max-channels": ["1"], "--checkpoint": ["state", "damaged.ckpt"],
-    "--counts": [None], "--regress": [None], "--sources": [None],
+    "--summaries": ["count", "last,mean", "all", "x"], "--regress": [None], "--sources": [None],
 }  # fmt: skip
 OTHERS = {
     "predict": {"--proba": [None], "--out": ["out", "data.ts", "no/out", "."], "--force": [None]},

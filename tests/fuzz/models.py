@@ -43,7 +43,7 @@ def models():
     """Small models of all families, by name."""
     classifier = {
         "three": ({}, X, np.array(["a", "b", "c"])[THREE]),
-        "known": ({"counts": True}, known(), TWO > 0),
+        "known": ({"summaries": "all"}, known(), TWO > 0),
         "dates": ({"shapelets": "network", "interpolation": "gaussian_process"},
                   RaggedSeries.from_arrays(X, DAYS), TWO),
         "labels": ({"shapelets": "bspline", "interpolation": "cubic", "n_knots": 8}, X,

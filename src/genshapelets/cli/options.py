@@ -263,10 +263,13 @@ def _add_training(fit: argparse.ArgumentParser) -> None:
     fit.add_argument("--batch-size", metavar="N", type=_count, help="series in a step of training")
     for name, what in {
         "shared-metric": "one metric for all shapelets, or one for each",
-        "counts": "how often each channel was measured counts, too",
         "own-class": "likeness to a shapelet speaks only for the class it resembles, or for any",
     }.items():
         fit.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, help=what)
+    fit.add_argument(
+        "--summaries", metavar="NAME,...", type=_summaries,
+        help=f"numbers for each channel that count, too: {', '.join(CHOICES['summaries'])}, or all",
+    )  # fmt: skip
     fit.add_argument("--device", help="where torch computes; default: cpu")
     fit.add_argument(
         "--preprocessing", choices=[*CHOICES["preprocessing"], "none"],
@@ -323,6 +326,15 @@ def _fractions(text: str) -> float | tuple[float, ...]:
     except ValueError:
         raise argparse.ArgumentTypeError(f"must be one or two numbers; got {text!r}") from None
     return ends if len(ends) > 1 else ends[0]
+
+
+def _summaries(text: str) -> str | list[str]:
+    names = _names(text)
+    for name in names:
+        if name not in (*CHOICES["summaries"], "all"):
+            known = ", ".join(CHOICES["summaries"])
+            raise argparse.ArgumentTypeError(f"must be of {known}, or all; got {name!r}")
+    return "all" if "all" in names else names
 
 
 def _pairs(text: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ import copy
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any, Literal
@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from ..caching import telling, to_stderr
 from ..checkpoints import Checkpoint
+from ..covariates import summaries_of
 from ..discrepancies import Discrepancy
 from ..durations import seconds_of
 from ..interpolation import Interpolation
@@ -64,7 +65,7 @@ class ShapeletEstimator(Readable, TakesSeries, TransformerMixin, BaseEstimator):
         shapelets: str | Callable[..., ShapeletFamily] = "knots",
         interpolation: str | Interpolation = "linear",
         preprocessing: str | Preprocessing | None = None,
-        counts: bool = False,
+        summaries: str | Sequence[str] | None = None,
         gamma: float | None = None,
         search: Literal["auto", "grid", "refined", "exact"] = "auto",
         minimum: Literal["min", "soft", "softmin"] | Minimum | None = None,
@@ -96,7 +97,7 @@ class ShapeletEstimator(Readable, TakesSeries, TransformerMixin, BaseEstimator):
         self.shapelets = shapelets
         self.interpolation = interpolation
         self.preprocessing = preprocessing
-        self.counts = counts
+        self.summaries = summaries
         self.gamma = gamma
         self.search = search
         self.minimum = minimum
@@ -227,7 +228,12 @@ class ShapeletEstimator(Readable, TakesSeries, TransformerMixin, BaseEstimator):
             # For a head that draws its first weights only when it sees features.
             torch.default_generator.manual_seed(seed)
             fitter = Fitter(
-                procedure, self.interpolation, self.head, self.counts, seed, self.device
+                procedure,
+                self.interpolation,
+                self.head,
+                summaries_of(self.summaries),
+                seed,
+                self.device,
             )
             limit = seconds_of(self.max_time) if isinstance(self.max_time, str) else self.max_time
             fit = fitter.fit(series, goal, checkpoint, verbose=bool(self.verbose), limit=limit)

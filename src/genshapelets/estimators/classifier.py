@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -89,9 +89,11 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         What is done to series before anything else. "mfc": waveforms, of one channel and 16,000 samples
         a second, become their mel-frequency cepstrum, and shapelets can be heard. Or any
         `genshapelets.Preprocessing`, such as a `MelFrequencyCepstrum` of other settings.
-    counts : bool
-        Whether how often each channel of a series was observed counts, too, beside its shapelets. What
-        else is known of a series as a whole comes with the series: `RaggedSeries.with_static`.
+    summaries : str or sequence of str, optional
+        Numbers for each channel of a series that count, too, beside its shapelets: how often it was
+        observed ("count"), the "first", "last", "mean", "min" and "max" of what was observed, its
+        deviation ("std"); or "all". What else is known of a series as a whole comes with it:
+        `RaggedSeries.with_static`.
     gamma : float, optional
         Strength of the penalty that keeps shapelets close to training series.
     own_class : bool, optional
@@ -213,7 +215,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
         shapelets: str | Callable[..., ShapeletFamily] = "knots",
         interpolation: str | Interpolation = "linear",
         preprocessing: str | Preprocessing | None = None,
-        counts: bool = False,
+        summaries: str | Sequence[str] | None = None,
         gamma: float | None = None,
         own_class: bool | None = None,
         search: Literal["auto", "grid", "refined", "exact"] = "auto",
@@ -248,7 +250,7 @@ class ShapeletClassifier(ClassifierMixin, ShapeletEstimator):
             shapelets=shapelets,
             interpolation=interpolation,
             preprocessing=preprocessing,
-            counts=counts,
+            summaries=summaries,
             gamma=gamma,
             search=search,
             minimum=minimum,

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..covariates import KINDS, Covariates
+from ..covariates import KINDS, SUMMARIES, Covariates
 from ..discrepancies import Discrepancy
 from ..interpolation import Interpolation
 from ..minimum import Minimum
@@ -255,7 +255,7 @@ def _covariates(contents: dict[str, Any], n_outputs: int, n_channels: int) -> Co
         if one.kind not in KINDS or not np.isfinite(numbers).all() or not one.scale > 0:
             raise ValueError(f"{one} is no covariate")
         is_channel = isinstance(one.source, int) and 0 <= one.source < n_channels
-        if not (is_channel if one.kind == "count" else isinstance(one.source, str)):
+        if not (is_channel if one.kind in SUMMARIES else isinstance(one.source, str)):
             raise ValueError(f"{one} has no source")
     return covariates
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from ..checkpoints import Checkpoint
-from ..covariates import find_covariates
+from ..covariates import Summary, find_covariates
 from ..discrepancies import Discrepancy
 from ..interpolation import Interpolation, make_interpolation
 from ..model import ShapeletModel, check_judged, observed_moments, standardise
@@ -102,8 +102,8 @@ class Fitter:
     procedure : Procedure
     interpolation : str or Interpolation
     head : nn.Module, optional
-    counts : bool
-        Whether the head knows how often each channel was observed.
+    summaries : names of `SUMMARIES`
+        Of each channel, which the head knows, too.
     seed : int
     device : str, optional
     """
@@ -113,12 +113,12 @@ class Fitter:
         procedure: Procedure,
         interpolation: str | Interpolation,
         head: nn.Module | None,
-        counts: bool,
+        summaries: Collection[Summary],
         seed: int,
         device: str | None,
     ) -> None:
         self.procedure, self.interpolation, self.head = procedure, interpolation, head
-        self.counts, self.seed, self.device = counts, seed, device
+        self.summaries, self.seed, self.device = summaries, seed, device
 
     def fit(
         self,
@@ -233,7 +233,7 @@ class Fitter:
         n_outputs = 1 if goal is None else goal.n_outputs
         covariates = None
         if goal is not None:
-            covariates = find_covariates(series, self.counts, n_outputs)
+            covariates = find_covariates(series, self.summaries, n_outputs)
         if covariates is not None:
             paths = replace(paths, covariates=covariates.values(series))
         given = Given(

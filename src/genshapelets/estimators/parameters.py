@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from ..covariates import SUMMARIES, summaries_of
 from ..discrepancies import Discrepancy, L2Discrepancy
 from ..durations import seconds_of
 from ..interpolation import INTERPOLATIONS, Constant, Interpolation, Linear, make_interpolation
@@ -24,7 +25,6 @@ OPTIONS = {
     "initial": (None, *CHOICES["initial"]),
     **{name: CHOICES[name] for name in ("learn", "metric", "search", "procedure", "short_series")},
     "shared_metric": (None, True, False),
-    "counts": (True, False),
 }
 # Parameters of L2, and their defaults.
 OF_L2 = {"metric": "diagonal", "shared_metric": None, "level_free": None, "scale_free": None}
@@ -89,6 +89,10 @@ def check_parameters(estimator: Any) -> None:
             _is_real(value) and low <= value <= high and np.isfinite(value)
         ):
             refuse(parameter, f"None or a number from {low:g} to {high:g}")
+    try:
+        summaries_of(estimator.summaries)
+    except (TypeError, ValueError):
+        refuse("summaries", f"None, 'all', one of {_listed(SUMMARIES)}, or several of these")
     try:
         torch.empty(0, device=estimator.device)
     except (AssertionError, RuntimeError, TypeError):
