@@ -25,16 +25,16 @@ KINDS = [name for name in DISCREPANCIES if name not in ("classical", "mfc")]
 SEVERAL = {"l2": 2, "logsignature": 1, "dtw": 1}
 
 
-def bumps(irregularly, n_series=16, n_channels=2):
+def bumps(irregularly, n_series=12, n_channels=2):
     """Series with and without a bump, some values missing, on the same times or on their own."""
     rng = np.random.default_rng(0)
     values, times = [], []
     for n in range(n_series):
-        t = np.arange(30.0)
+        t = np.arange(20.0)
         if irregularly:
-            t = np.sort(rng.uniform(0.0, 29.0, rng.integers(24, 31)))
+            t = np.sort(rng.uniform(0.0, 19.0, rng.integers(16, 21)))
         x = rng.normal(scale=0.1, size=(n_channels, len(t)))
-        x[0] += (n % 2) * np.exp(-(((t - 14.0) / 2.0) ** 2))
+        x[0] += (n % 2) * np.exp(-(((t - 9.0) / 2.0) ** 2))
         if irregularly:
             x[rng.random(x.shape) < 0.1] = np.nan
         values.append(x)

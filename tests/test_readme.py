@@ -29,6 +29,7 @@ def own_classes(monkeypatch):
     monkeypatch.setattr(Discrepancy, "_classes", dict(Discrepancy._classes))
 
 
+@pytest.mark.slow  # `make dist` runs them with the wheel
 def test_examples_run(tmp_path, monkeypatch, capsys):
     for library in ("pandas", "aeon", "sktime"):
         pytest.importorskip(library)

@@ -52,7 +52,7 @@ def distance(sound, shapelet, mfc=MFC):
     return np.linalg.norm(found - want) / np.linalg.norm(want)
 
 
-@pytest.mark.parametrize("name", FORMANTS)
+@pytest.mark.parametrize("name", ["a", "i"])
 def test_it_is_closer_than_griffin_lim_alone(name):
     shapelet = shapelet_of(vowel(name))
     alone = to_sound(shapelet, LENGTH, MFC, n_steps=0)
