@@ -58,7 +58,6 @@ ROAD = [
     "training",
     "checkpoints",
     "readable",
-    "few_channels",
     "sizes",
     "kinds",
     "procedures",
