@@ -12,7 +12,6 @@ import torch
 
 from .checkpoints import Checkpoint
 from .elimination import eliminate
-from .few_channels import narrow
 from .model import ShapeletModel
 from .paths import Array, Index, Paths
 from .progress import Progress
@@ -139,7 +138,7 @@ class Descent:
                 kept = strongest(model, part, stage.n_shapelets)
                 model, origin = model.chosen(kept), origin[kept]
                 if self.max_channels is not None and stage.plan.learn == "all":
-                    narrow(model, *part, self.max_channels)
+                    model.transform.discrepancy.narrow(self.max_channels)
             of_stage = self._trained(name, number, model, part, held_out)
             for figure, values in of_stage.items():
                 history.setdefault(figure, []).extend(values)
@@ -222,8 +221,7 @@ class SizeChoice:
     """Judge models of fewer and fewer shapelets by series held out, and choose one.
 
     Losses are compared in pairs: the error of a mean difference is that of the two losses of each
-    series. Differences that are small against what the best model gains over a guess are none; with a
-    score as high, twice as large ones.
+    series. Differences that are small against what the best model gains over a guess are none.
 
     Parameters
     ----------
@@ -260,9 +258,7 @@ class SizeChoice:
     def smallest(self) -> int:
         """Which is the last whose loss is within one standard error of the least, or as good."""
         worse, error = self._worse()
-        as_high = np.array(self.scores) >= self.scores[worse.argmin()]
-        negligible = self.negligible * np.where(as_high, 2.0, 1.0)
-        return int(np.flatnonzero(worse <= np.maximum(error, negligible))[-1])
+        return int(np.flatnonzero(worse <= np.maximum(error, self.negligible))[-1])
 
     @property
     def negligible(self) -> float:

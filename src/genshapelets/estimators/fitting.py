@@ -339,7 +339,7 @@ class Fitter:
             goal.score_name,
             int(sizes[choice.smallest()]),
             f"the fewest whose loss on {len(held_out)} series held out is within one standard error of "
-            f"the least, or within {choice.negligible:.2g} (twice that with as high a score)",
+            f"the least, or within {choice.negligible:.2g}",
         )
         return run, path
 
