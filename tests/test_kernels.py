@@ -404,12 +404,13 @@ import threading
 import numpy as np
 import torch
 
-from genshapelets import ShapeletClassifier
+from genshapelets import RaggedSeries, ShapeletClassifier
 
 torch.set_num_threads(2)
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(9000, 1, 5)), np.arange(9000) % 4
 models = []
+network = ShapeletClassifier(shapelets="network", n_shapelets=3, max_epochs=1).fit(X[:40], y[:40])
 
 
 def fit(seed):
@@ -430,6 +431,10 @@ for use in (
     lambda: models[0].predict(X),
     lambda: models[0].explain(X),
     lambda: explanation.matches.features,
+    lambda: network.shapelets_,
+    lambda: models[0].model_.discrepancies(models[0].model_.paths(RaggedSeries.from_arrays(X))),
+    lambda: models[0].model_.outputs(torch.ones(300_000, 4)),
+    lambda: torch.ones(10**6).exp(),
 ):
     child = os.fork()
     if child == 0:
@@ -499,7 +504,7 @@ if child == 0:
     new = threading.Thread(target=lambda: known.append(torch.get_num_threads()))
     new.start()
     new.join()
-    os._exit(0 if known == [3] else 3)
+    os._exit(0 if known == [1] else 3)
 go_on.set()
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 """

@@ -210,11 +210,11 @@ class once(property):  # noqa: N801
 
 
 def _after_fork() -> None:
-    cls, own_depth = _OneTorchThread, one_torch_thread.depth
+    """Let torch have one thread in a child: with more it would wait for those that its parent had."""
     _pool.cache_clear()
-    was_held, cls.lock, cls.n_inside = cls.n_inside > 0, threading.Lock(), min(own_depth, 1)
-    if was_held and not own_depth:  # by threads that are no more
-        torch.set_num_threads(cls.before)
+    cls = _OneTorchThread
+    cls.lock, cls.n_inside, cls.before = threading.Lock(), min(one_torch_thread.depth, 1), 1
+    torch.set_num_threads(1)
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows
