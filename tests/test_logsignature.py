@@ -251,7 +251,9 @@ SEARCHED = [given for given in SETTINGS if given["depth"] < 5]  # the generic se
 
 
 @pytest.mark.parametrize(
-    ("given", "kind", "search"), pairwise(SEARCHED, list(SERIES), ["grid", "auto", "refined"]), ids=str
+    ("given", "kind", "search"),
+    pairwise(SEARCHED, list(SERIES), ["grid", "auto", "refined"]),
+    ids=str,
 )
 def test_the_fast_search_is_the_generic_one(given, kind, search):
     """The same discrepancies, at the same places unless places tie."""
