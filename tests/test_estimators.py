@@ -75,10 +75,10 @@ EXPECTED_FAILURE = {
     "estimator",
     [
         ShapeletClassifier(
-            n_shapelets=6, max_epochs=20, learning_rate=0.05, random_state=0, n_jobs=1
+            n_shapelets=6, max_epochs=10, learning_rate=0.05, random_state=0, n_jobs=1
         ),
         ShapeletRegressor(
-            n_shapelets=10, max_epochs=50, learning_rate=0.05, random_state=0, n_jobs=1
+            n_shapelets=10, max_epochs=25, learning_rate=0.05, random_state=0, n_jobs=1
         ),
         ShapeletTransformer(n_shapelets=5, max_epochs=5, random_state=0, n_jobs=1),
     ],

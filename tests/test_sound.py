@@ -2,6 +2,7 @@
 
 import io
 import wave
+from functools import cache
 
 import numpy as np
 import pytest
@@ -52,11 +53,15 @@ def distance(sound, shapelet, mfc=MFC):
     return np.linalg.norm(found - want) / np.linalg.norm(want)
 
 
+@cache
+def sound_of(name, **settings):
+    return to_sound(shapelet_of(vowel(name)), LENGTH, MFC, **settings)
+
+
 @pytest.mark.parametrize("name", ["a", "i"])
 def test_it_is_closer_than_griffin_lim_alone(name):
     shapelet = shapelet_of(vowel(name))
-    alone = to_sound(shapelet, LENGTH, MFC, n_steps=0)
-    refined = to_sound(shapelet, LENGTH, MFC)
+    alone, refined = sound_of(name, n_steps=0), sound_of(name)
     assert distance(alone, shapelet) < 0.25
     assert distance(refined, shapelet) < 0.8 * distance(alone, shapelet)
 
@@ -66,18 +71,16 @@ def test_matched_audio_is_a_better_start():
     like = vowel("a", pitch=150.0)
     found = to_sound(shapelet, LENGTH, MFC, like=like)
     assert distance(found, shapelet) < 0.7 * distance(like, shapelet)
-    assert distance(found, shapelet) < distance(
-        to_sound(shapelet, LENGTH, MFC, n_steps=0), shapelet
-    )
+    assert distance(found, shapelet) < distance(sound_of("a", n_steps=0), shapelet)
     # It still is that audio: closer to it than to what is made without it.
-    made = to_sound(shapelet, LENGTH, MFC)
+    made = sound_of("a")
     assert np.corrcoef(found, like)[0, 1] > 0.5 > abs(np.corrcoef(made, like)[0, 1])
 
 
 def test_audio_that_leads_nowhere_is_given_up():
     shapelet = shapelet_of(vowel("i"))
     like = 1e-4 * np.random.default_rng(0).normal(size=4800)
-    alone = distance(to_sound(shapelet, LENGTH, MFC, n_steps=0), shapelet)
+    alone = distance(sound_of("i", n_steps=0), shapelet)
     assert distance(to_sound(shapelet, LENGTH, MFC, like=like, n_steps=50), shapelet) < alone
 
 
