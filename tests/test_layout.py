@@ -58,6 +58,7 @@ ROAD = [
     "training",
     "checkpoints",
     "readable",
+    "few_channels",
     "sizes",
     "kinds",
     "procedures",

@@ -147,7 +147,7 @@ def _few_channels(n_shapelets: int, paths: Paths, most: int, random: np.random.G
     for own in weight:
         few = random.integers(1, min(most, len(varying)) + 1)
         own[random.choice(varying, few, replace=False)] = 1.0
-    return weight / np.sqrt((weight**2).mean(axis=1, keepdims=True))
+    return weight
 
 
 def _classical(*_: object) -> Discrepancy:

@@ -12,6 +12,7 @@ import torch
 
 from .checkpoints import Checkpoint
 from .elimination import eliminate
+from .few_channels import narrow
 from .model import ShapeletModel
 from .paths import Array, Index, Paths
 from .progress import Progress
@@ -138,7 +139,7 @@ class Descent:
                 kept = strongest(model, part, stage.n_shapelets)
                 model, origin = model.chosen(kept), origin[kept]
                 if self.max_channels is not None and stage.plan.learn == "all":
-                    model.transform.discrepancy.narrow(self.max_channels)
+                    narrow(model, *part, self.max_channels)
             of_stage = self._trained(name, number, model, part, held_out)
             for figure, values in of_stage.items():
                 history.setdefault(figure, []).extend(values)

@@ -105,8 +105,8 @@ class Discrepancy(Described, nn.Module, ABC):
                 setattr(twin, name, nn.Parameter(parameter.detach()[list(shapelets)]))
         return twin
 
-    def narrow(self, n_channels: int) -> None:
-        """Leave to each shapelet so many channels, those that count most; the others count nothing.
+    def leave_out(self, channels: Tensor) -> None:
+        """Let channels count nothing, where (shapelets, channels) is True.
 
         By default nothing changes: not every discrepancy can leave out channels.
         """

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from .base import Discrepancy, learnt_metric, safe_sqrt
 
 FLAGS = "level_free", "scale_free"
-FAINT = 0.5  # weight of a channel, relative to that which counts most, below which it is left out
 FLAT = 1e-11  # norm of what varies, relative to that of the level, at which there is no shape
 
 
@@ -156,16 +155,10 @@ class L2Discrepancy(Discrepancy):
         return self.weight if self.metric == "full" else torch.diag_embed(self.weight)
 
     @torch.no_grad()
-    def narrow(self, n_channels: int) -> None:
-        """Leave to each shapelet that has a diagonal of its own the channels of its largest weights.
-
-        Those below `FAINT` of the largest go, too.
-        """
+    def leave_out(self, channels: Tensor) -> None:
+        """Set weights to 0, of shapelets that have a diagonal of their own."""
         if self.metric == "diagonal" and self.weight is not None and self.n_shapelets is not None:
-            size = self.weight.abs()
-            order = size.argsort(dim=1, descending=True, stable=True)
-            self.weight.scatter_(1, order[:, n_channels:], 0.0)
-            self.weight[size < FAINT * size.amax(dim=1, keepdim=True)] = 0.0
+            self.weight[channels.to(self.weight.device)] = 0.0
 
     def channel_weights(self, n_channels: int) -> Tensor:  # noqa: ARG002
         """Lengths of the columns of A, (1 or shapelets, channels)."""

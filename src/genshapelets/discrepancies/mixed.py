@@ -93,10 +93,10 @@ class MixedDiscrepancy(Discrepancy):
             counts.append(len(run))
         return MixedDiscrepancy(parts, counts)
 
-    def narrow(self, n_channels: int) -> None:
+    def leave_out(self, channels: Tensor) -> None:
         """Let each part leave out channels, if it can."""
-        for part, _ in self.shares():
-            part.narrow(n_channels)
+        for part, own in self.shares():
+            part.leave_out(channels[own])
 
     def channel_weights(self, n_channels: int) -> Tensor:
         """How much each channel counts, (shapelets, channels); each part on its own scale."""
