@@ -27,6 +27,8 @@ from ..paths import Array, Index
 from ..shown import few
 from ..training import Task
 
+LEAST = 1e-30  # weight of a series, beside 1, unless it is 0: single precision knows it
+
 
 @dataclass(frozen=True)
 class Goal:
@@ -180,7 +182,7 @@ def class_goal(
             f"class_weight must be numbers of at least 0, not all 0; got {class_weight}."
         )
     names = tuple(map(named, classes))
-    return classes, Goal(codes.astype(np.int64), weight / weight.mean(), len(classes), names)
+    return classes, Goal(codes.astype(np.int64), _of_mean_1(weight), len(classes), names)
 
 
 def _tell_of_rare(names: NDArray[Any], kind: str = "class", kinds: str = "classes") -> None:
@@ -222,7 +224,7 @@ def label_goal(
             stacklevel=3,
         )
     _tell_of_rare(names_[counts == 1], "label", "labels")
-    return Goal(target, sample_weight / sample_weight.mean(), 0)
+    return Goal(target, _of_mean_1(sample_weight), 0)
 
 
 def checked_indicators(y: NDArray[Any]) -> NDArray[np.bool_]:
@@ -258,7 +260,7 @@ def number_goal(y: NDArray[Any], sample_weight: Array) -> tuple[Any, Any, Goal]:
         )
     columns = y.reshape(len(y), -1)
     moments = np.array([_moments(column, sample_weight) for column in columns.T])
-    goal = Goal((columns - moments[:, 0]) / moments[:, 1], sample_weight / sample_weight.mean(), 0)
+    goal = Goal((columns - moments[:, 0]) / moments[:, 1], _of_mean_1(sample_weight), 0)
     centre, scale = moments.T if y.ndim == 2 else moments[0].tolist()
     return centre, scale, goal
 
@@ -281,7 +283,20 @@ def checked_weight(sample_weight: Any, n_series: int) -> Array:
     )
     if not (weight > 0).any():
         raise ValueError("sample_weight must be positive for some series; all are 0.")
-    return weight
+    return _below_1(weight)
+
+
+def _of_mean_1(weight: Array) -> Array:
+    weight = _below_1(weight)
+    return weight / weight.mean()
+
+
+def _below_1(weight: Array) -> Array:
+    """Weights over a power of two, which rounds nothing: sums and products stay finite.
+
+    The smallest count as nothing, but as something if there are no others.
+    """
+    return np.maximum(np.ldexp(weight, -np.frexp(weight.max())[1]), LEAST * (weight > 0))
 
 
 def targets_of(y: Any, n_series: int) -> tuple[NDArray[Any], list[str] | None]:
