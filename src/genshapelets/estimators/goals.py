@@ -27,6 +27,7 @@ from ..paths import Array, Index
 from ..shown import few
 from ..training import Task
 
+LARGEST = 1e300  # of numbers to be learnt
 LEAST = 1e-30  # weight of a series, beside 1, unless it is 0: single precision knows it
 
 
@@ -246,18 +247,7 @@ def number_goal(y: NDArray[Any], sample_weight: Array) -> tuple[Any, Any, Goal]:
 
     Of y (series, outputs) mean and deviation are arrays, (outputs,).
     """
-    check_present(y)
-    try:
-        y = y.astype(np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"y must be numbers for regression; got dtype {y.dtype}. Use ShapeletClassifier for labels."
-        ) from None
-    if np.isinf(y).any():
-        n, value = np.argwhere(np.isinf(y))[0, 0], y[np.isinf(y)][0]
-        raise ValueError(
-            f"y must be finite; got {value} for series {n}. Input y contains infinity."
-        )
+    y = as_numbers(y)
     columns = y.reshape(len(y), -1)
     moments = np.array([_moments(column, sample_weight) for column in columns.T])
     goal = Goal((columns - moments[:, 0]) / moments[:, 1], _of_mean_1(sample_weight), 0)
@@ -265,14 +255,39 @@ def number_goal(y: NDArray[Any], sample_weight: Array) -> tuple[Any, Any, Goal]:
     return centre, scale, goal
 
 
+def as_numbers(y: NDArray[Any]) -> Array:
+    """Targets as numbers; refuse those that are none, or too large to be reckoned with."""
+    check_present(y)
+    try:
+        y = y.astype(np.float64)
+    except OverflowError:
+        raise ValueError(f"y must be within {LARGEST:g} of 0. Give it in a larger unit.") from None
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"y must be numbers for regression; got dtype {y.dtype}. Use ShapeletClassifier for labels."
+        ) from None
+    large = np.abs(y) > LARGEST
+    if large.any():
+        n, value = np.argwhere(large)[0, 0], y[large][0]
+        if np.isinf(value):
+            raise ValueError(
+                f"y must be finite; got {value} for series {n}. Input y contains infinity."
+            )
+        raise ValueError(
+            f"y must be within {LARGEST:g} of 0; got {value:g} for series {n}. Give y in a larger unit."
+        )
+    return y
+
+
 def _moments(y: Array, sample_weight: Array) -> tuple[float, float]:
-    """Weighted mean and deviation; 1 for that of a constant."""
+    """Weighted mean and deviation; for that of a constant 1, or what rounding has left of it."""
     centre = float(np.average(y, weights=sample_weight))
     largest = float(np.abs(y - centre).max()) or 1.0  # so that squares neither over- nor underflow
     deviation = largest * float(
         np.sqrt(np.average(((y - centre) / largest) ** 2, weights=sample_weight))
     )
-    return centre, deviation if deviation > 1e-12 * abs(centre) + 1e-300 else 1.0
+    varies = deviation > 1e-12 * abs(centre) + 1e-300
+    return centre, deviation if varies else max(largest, 1.0)
 
 
 def checked_weight(sample_weight: Any, n_series: int) -> Array:
