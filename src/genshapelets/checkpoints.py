@@ -164,8 +164,9 @@ class Checkpoint:
         try:
             write_file(self.path, "checkpoint", *self.noted)
         except OSError as error:
+            reason = str(error).rstrip(".")
             warnings.warn(
-                f"the checkpoint {self.path} could not be written ({error}). Training goes on.",
+                f"the checkpoint {self.path} could not be written ({reason}). Training goes on.",
                 stacklevel=2,
             )
         self.kept = time.monotonic()
