@@ -84,7 +84,10 @@ def test_what_was_left_of_other_files_stays(tmp_path):
 
 
 def test_reasons_end_in_one_full_stop(tmp_path):
-    with pytest.raises(OSError, match=r"cannot write .*: it is gone\.$"), whole_file(tmp_path / "x"):
+    with (
+        pytest.raises(OSError, match=r"cannot write .*: it is gone\.$"),
+        whole_file(tmp_path / "x"),
+    ):
         raise OSError("it is gone.")
 
 
