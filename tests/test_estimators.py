@@ -886,6 +886,20 @@ def test_other_bad_parameters(parameters, error, message):
         ShapeletClassifier(**parameters).fit(UNIVARIATE, CODES)
 
 
+@pytest.mark.parametrize("estimator", [ShapeletClassifier, ShapeletRegressor])
+@pytest.mark.parametrize("size", [1e308, 1e-320])
+def test_weights_of_any_size(estimator, size):
+    weight = np.full(len(CODES), size)
+    model = estimator(**SMALL).fit(UNIVARIATE, CODES, sample_weight=weight)
+    np.testing.assert_allclose(
+        model.transform(UNIVARIATE), estimator(**SMALL).fit(UNIVARIATE, CODES).transform(UNIVARIATE)
+    )
+    weight[1::2] = 1.0  # some count as nothing beside others
+    assert np.isfinite(
+        estimator(**SMALL).fit(UNIVARIATE, CODES, sample_weight=weight).predict(UNIVARIATE)
+    ).all()
+
+
 def test_bad_sample_weights():
     for weight, message in (
         (np.zeros(24), "all are 0|non-zero"),

@@ -90,3 +90,12 @@ def test_numbers():
     assert scores.rmse == pytest.approx(np.sqrt(0.5))
     same = score_numbers(np.array([1.0]), np.array([2.0]))
     assert np.isnan(same.r2) and same.rmse == 1.0 and "no r2" in str(same)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_numbers_in_a_wild_unit(unit):
+    numbers = np.arange(6.0) % 4
+    there, here = (score_numbers(numbers * u, numbers[::-1] * u) for u in (unit, 1.0))
+    np.testing.assert_allclose(
+        (there.r2, there.rmse, there.mae), (here.r2, here.rmse * unit, here.mae * unit)
+    )

@@ -1011,3 +1011,62 @@ def test_whole_numbers_of_128_bits():
     assert RaggedSeries.from_arrays([wide[["x"]]])[0].values.tolist() == [[1, 2, 3, 4]]
     with pytest.raises(TypeError, match="column 'x' is Int128, which NumPy lacks. Cast it"):
         ShapeletTransformer().fit(wide[["x"]])
+
+
+TENSORS = {
+    "meta": torch.empty(2, device="meta"),
+    "sparse": torch.ones(2).to_sparse(),
+    "quantised": torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.quint8),
+    "a list": torch.ones(2, 2),
+}
+
+
+@pytest.mark.parametrize("kind", TENSORS)
+@pytest.mark.parametrize("name", ["series_ids", "channel_names"])
+def test_labels_in_odd_tensors(kind, name):
+    with pytest.raises(TypeError, match=f"must .*{kind}"):
+        RaggedSeries.from_arrays(np.zeros((2, 2, 3)), **{name: TENSORS[kind]})
+
+
+def test_labels_in_bfloat16():
+    ids = torch.tensor([1.0, 2.0], dtype=torch.bfloat16)
+    assert RaggedSeries.from_arrays(np.zeros((2, 1, 3)), series_ids=ids).series_ids.tolist() == [
+        1,
+        2,
+    ]
+
+
+def test_complex_numbers_of_half_precision():
+    with pytest.raises(TypeError, match="values must be real numbers; got dtype complex64"):
+        RaggedSeries.from_arrays(torch.zeros(2, 1, 3, dtype=torch.complex32))
+
+
+@pytest.mark.parametrize("missing", [np.nan, None, np.datetime64("NaT")])
+def test_ids_must_not_be_missing(missing):
+    with pytest.raises(ValueError, match="ids must not be missing; that of series 1 is"):
+        RaggedSeries.from_arrays(np.zeros((2, 1, 3)), series_ids=["a", missing])
+
+
+def test_names_that_are_lists():
+    with pytest.raises(TypeError, match=r"channel_names must hold labels, .* got \['a'\], a list"):
+        RaggedSeries.from_arrays(np.zeros((2, 1, 3)), channel_names=[["a"]])
+
+
+def test_a_column_for_its_name():
+    frame = pd.DataFrame(
+        {"id": np.repeat(np.arange(40), 2), "t": np.tile([0.0, 1.0], 40), "x": 1.0}
+    )
+    with pytest.raises(TypeError, match="series must be the name of one column") as caught:
+        RaggedSeries.from_long(frame, series=frame["id"], time="t", channels=["x"])
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("static", [{"a": [10**400, 1]}, [[10**400], [1]]])
+def test_static_numbers_beyond_all(static):
+    with pytest.raises(ValueError, match="must fit float64; got a whole number beyond"):
+        RaggedSeries.from_arrays(np.zeros((2, 1, 3))).with_static(static)
+
+
+def test_static_covariates_have_names():
+    with pytest.raises(ValueError, match="a static covariate must have a name"):
+        RaggedSeries.from_arrays(np.zeros((2, 1, 3))).with_static({"": [0, 1]})

@@ -531,3 +531,18 @@ def test_targets_are_named_where_a_model_shows_itself():
     model = fitted(BOTH, LABELS, ShapeletClassifier)
     assert "targets" in model._fitted_html() and LABELS.columns[0] in model._fitted_html()
     assert "targets" in repr(model.explain(BOTH)) and "classes" not in repr(model.explain(BOTH))
+
+
+@pytest.mark.parametrize("y", [1e200 * np.arange(8), np.full(8, 1e299), 1e299 + np.arange(8)])
+def test_large_numbers(y):
+    x = np.random.default_rng(0).normal(size=(8, 1, 9))
+    model = ShapeletRegressor(n_shapelets=2, max_epochs=2, random_state=0).fit(x, y)
+    assert np.isfinite(model.predict(x)).all() and np.isfinite(model.score(x, y))
+    assert np.isfinite(model.explain(x).contributions()).all()
+    with pytest.raises(
+        ValueError, match="y must be within 1e\\+300 of 0; got 1e\\+305 for series 0"
+    ):
+        model.fit(x, np.r_[1e305, y[1:]])
+    for ask in (model.fit, model.score, model.evaluate):
+        with pytest.raises(ValueError, match="y must be within 1e\\+300 of 0"):
+            ask(x, [10**400, *y[1:].tolist()])

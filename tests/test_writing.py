@@ -1,14 +1,18 @@
 """Files are written whole or not at all, also on a full disk, after a kill, and by two at once."""
 
 import os
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from genshapelets import ShapeletClassifier
+from genshapelets.saving import read_file, write_file
 from genshapelets.writing import check_writable, replace_file, whole_file
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs limits and signals")
@@ -66,6 +70,74 @@ def test_what_a_kill_left_is_removed_at_the_next_start(tmp_path):
         content.write(b"whole")
     check_writable(other)
     assert os.listdir(tmp_path) == ["file[1]"] and file.read_bytes() == b"whole"
+
+
+def test_what_was_left_of_other_files_stays(tmp_path):
+    mine, other = (
+        tmp_path / f".{name}.ab_9cdef.partial" for name in ("a.model", "a.model.b.model")
+    )
+    mine.touch(), other.touch()
+    check_writable(tmp_path / "a.model")
+    assert list(tmp_path.iterdir()) == [other]
+    check_writable(tmp_path / "a.model.b.model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_reasons_end_in_one_full_stop(tmp_path):
+    with (
+        pytest.raises(OSError, match=r"cannot write .*: it is gone\.$"),
+        whole_file(tmp_path / "x"),
+    ):
+        raise OSError("it is gone.")
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder that holds 64 kB."""
+    mount = shutil.which("mount")
+    if mount is None or not hasattr(os, "geteuid") or os.geteuid():
+        pytest.skip("only root may mount a small disk, by mount")
+    command = [mount, "-t", "tmpfs", "-o", "size=64k", "tmpfs", tmp_path]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("a small disk cannot be mounted here")
+    yield tmp_path
+    subprocess.run(["umount", tmp_path], check=True)
+
+
+def fill(file):
+    """Write until there is no room."""
+    with suppress(OSError), open(file, "wb", buffering=0) as much:
+        while True:
+            much.write(bytes(4096))
+
+
+@posix
+def test_a_full_disk(small_disk):
+    x = np.random.default_rng(0).normal(size=(8, 1, 9))
+    file, checkpoint = small_disk / "model", small_disk / "checkpoint"
+    kept = ShapeletClassifier(n_shapelets=2, max_epochs=2, random_state=0)
+    model = kept.fit(x, np.arange(8) % 2)
+    model.save(file)
+    before = file.read_bytes()
+    filler = small_disk / "filler"
+    fill(filler)
+    for path in (file, small_disk / "new"):
+        with pytest.raises(OSError, match=f"cannot write {path}: No space left on device"):
+            model.save(path)
+    kept.set_params(checkpoint=checkpoint, checkpoint_interval=0)
+    with pytest.warns(
+        UserWarning, match=f"{checkpoint} could not be written .*No space left on dev"
+    ):
+        kept.fit(x, np.arange(8) % 2)
+    assert set(os.listdir(small_disk)) == {"model", "filler"} and file.read_bytes() == before
+    filler.unlink()
+    kept.fit(x, np.arange(8) % 2)
+    old = checkpoint.read_bytes()
+    fill(filler)
+    contents, tensors = read_file(checkpoint, "checkpoint")
+    with pytest.raises(OSError, match=f"cannot write {checkpoint}: No space left on device"):
+        write_file(checkpoint, "checkpoint", contents, tensors)
+    assert checkpoint.read_bytes() == old and len(os.listdir(small_disk)) == 3
 
 
 def test_of_many_writers_at_once_one_is_first(tmp_path):

@@ -18,6 +18,8 @@ from .saving import check_saving, matched, read_file, understood, write_file
 from .shown import cut
 from .training import State, Trainer, check_history
 
+ROUNDING = 1e-6  # by which another machine may find another centre
+
 
 class Checkpoint:
     """A file from which a killed training goes on as if nothing had happened.
@@ -112,6 +114,10 @@ class Checkpoint:
         """Tensors of a model that may take the place of others."""
         tensors = matched(self._part(name), like)
         check_scales(tensors)
+        off = (tensors["centre"] - like["centre"]).abs()
+        off = torch.maximum(off, (tensors["scale"] - like["scale"]).abs())
+        if (off > ROUNDING * (like["centre"].abs() + like["scale"])).any():
+            raise ValueError("it standardises other series")
         return tensors
 
     def _part(self, name: str) -> dict[str, Tensor]:
@@ -158,8 +164,9 @@ class Checkpoint:
         try:
             write_file(self.path, "checkpoint", *self.noted)
         except OSError as error:
+            reason = str(error).rstrip(".")
             warnings.warn(
-                f"the checkpoint {self.path} could not be written ({error}). Training goes on.",
+                f"the checkpoint {self.path} could not be written ({reason}). Training goes on.",
                 stacklevel=2,
             )
         self.kept = time.monotonic()

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .columns import as_array, check_hashable
+from .shown import cut
 from .tables import name_series
 
 NANOSECONDS = 10**9  # in a second
@@ -33,11 +35,18 @@ class Rows(NamedTuple):
 def as_names(names: Sequence[str], what: str) -> tuple[str, ...]:
     """Return channel names as a tuple, none of them twice."""
     if not isinstance(names, Iterable):
-        raise TypeError(f"{what} must be a list of names, such as ['pulse']; got {names!r}.")
+        raise TypeError(
+            f"{what} must be a list of names, such as ['pulse']; got {cut(repr(names), 60)}."
+        )
+    if hasattr(names, "detach"):
+        names = as_array(names, what).tolist()
     names = (names,) if isinstance(names, str) else tuple(names)
+    check_hashable(names, what)
     for i, name in enumerate(names):
         if name in names[:i]:
-            raise ValueError(f"channel names must be distinct; got {name!r} twice. Rename one.")
+            raise ValueError(
+                f"channel names must be distinct; got {cut(repr(name), 60)} twice. Rename one."
+            )
     return names
 
 

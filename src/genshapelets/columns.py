@@ -73,7 +73,8 @@ def check_name(name: Any, what: str) -> None:
     """Refuse what is no name of a column, such as a list of one."""
     if not isinstance(name, Hashable):
         raise TypeError(
-            f"{what} must be the name of one column, as in {what}='name'; got {name!r}. Name it alone."
+            f"{what} must be the name of one column, as in {what}='name'; got {cut(repr(name), 60)}. "
+            "Name it alone."
         )
 
 
@@ -84,7 +85,7 @@ def check_hashable(labels: Sequence[Any], what: str) -> None:
     except TypeError:
         which = next(label for label in labels if not isinstance(label, Hashable))
         raise TypeError(
-            f"{what} must hold labels, such as numbers or text; got {which!r}, a "
+            f"{what} must hold labels, such as numbers or text; got {cut(repr(which), 60)}, a "
             f"{type(which).__name__}. Convert them, for example to text by str or to tuples."
         ) from None
 
@@ -157,6 +158,8 @@ def _of_tensor(tensor: Any, what: str) -> NDArray[Any]:
     tensor = tensor.detach().cpu().resolve_conj().resolve_neg()
     if tensor.is_floating_point() and str(tensor.dtype) not in NUMPY_FLOATS:  # such as bfloat16
         tensor = tensor.float()
+    if str(tensor.dtype) == "torch.complex32":
+        tensor = tensor.cfloat()
     return np.asarray(tensor)
 
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import as_floats, as_instants, check_hashable, read_columns
+from .columns import as_array, as_floats, as_instants, check_hashable, nulls_of, read_columns
+from .shown import cut
 from .tables import TIME, has_levels, name_series, read_long
 
 SERIES = {"id", "ids", "case", "cases", "instance", "instances", "sample", "samples", "series",
@@ -134,13 +135,23 @@ def _rises_within_blocks(frame: Any, least: int = 8) -> bool:
 def as_ids(labels: Iterable[Any]) -> NDArray[Any]:
     """Return labels of series as a vector that keeps the type of each."""
     if not isinstance(labels, Iterable):
-        raise TypeError(f"ids must be a list with one for each series; got {labels!r}.")
+        raise TypeError(
+            f"ids must be a list with one for each series; got {cut(repr(labels), 60)}."
+        )
+    if hasattr(labels, "detach"):
+        labels = as_array(labels, "ids").tolist()
     entries = list(labels)
     check_hashable(entries, "ids")
-    if len({type(entry) for entry in entries}) == 1 and np.ndim(entries[0]) == 0:
-        return np.asarray(entries)
     array = np.empty(len(entries), object)
     array[:] = entries
+    missing = nulls_of(array)
+    if missing.any():
+        raise ValueError(
+            f"ids must not be missing; that of series {missing.argmax()} is "
+            f"{cut(repr(array[missing][0]), 60)}. Name it, or leave out series without an id."
+        )
+    if len({type(entry) for entry in entries}) == 1 and np.ndim(entries[0]) == 0:
+        return np.asarray(entries)
     return array
 
 

@@ -21,6 +21,8 @@ from .transform import GeneralisedShapeletTransform, Matches
 
 # Standard deviations: what else is in the series is lost beside such a value when a search adds them up.
 FARTHEST = 1e15
+LARGEST = 10 * FARTHEST  # what is learnt, in the same units
+IN_UNITS = ("centre", "scale", "transform.shapelets.max_length")
 
 
 class ShapeletModel(nn.Module):
@@ -221,7 +223,13 @@ class ShapeletModel(nn.Module):
 
 
 def check_scales(tensors: Mapping[str, Tensor]) -> None:
-    """Refuse, with a ValueError, a model's tensors that divide by 0 or make a shapelet of no length."""
+    """Refuse, with a ValueError, a model's tensors that no training comes to.
+
+    They divide by 0, make a shapelet of no length or are too large, but for those in a user's units.
+    """
+    for name, tensor in tensors.items():
+        if name not in IN_UNITS and (tensor[tensor.isfinite()].double().abs() > LARGEST).any():
+            raise ValueError(f"{name} is too large")
     raw, longest = (
         tensors[f"transform.shapelets.{name}"] for name in ("raw_lengths", "max_length")
     )

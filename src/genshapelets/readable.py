@@ -84,6 +84,11 @@ def give_few_reasons(
         Default: it is chosen.
     """
     features = model.features(discrepancy.double()).detach().cpu()
+    if not features.isfinite().all():
+        raise ValueError(
+            "training has diverged: a discrepancy is not finite. Lower learning_rate or gamma; should "
+            "it have gone on from a checkpoint, delete that file."
+        )
     mean, deviation = features.mean(dim=0), features.std(dim=0, correction=0)
     deviation = torch.where(deviation > 1e-3, deviation, 1.0)
     x, n_shapelets = (features - mean) / deviation, features.shape[1]

@@ -17,7 +17,7 @@ def read_static(
     static: Any, by: Hashable | None, n_series: int, series_ids: NDArray[Any] | None
 ) -> dict[str, NDArray[Any]]:
     """Read what is known of each series as a whole; see `RaggedSeries.with_static`."""
-    if isinstance(static, np.ndarray | list | tuple):
+    if isinstance(static, np.ndarray | list | tuple) or hasattr(static, "detach"):
         array = as_floats(static, "static")
         if array.ndim != 2:
             raise ValueError(
@@ -46,6 +46,8 @@ def read_static(
     names = [name for name in static if name != by]
     if not names:
         raise ValueError("static must have at least one column; got none.")
+    if "" in names:
+        raise ValueError("a static covariate must have a name; got an empty one. Name its column.")
     columns = dict(
         zip(map(str, names), map(_as_static, names, read_columns(static, names)), strict=True)
     )
@@ -73,7 +75,12 @@ def _as_static(name: Hashable, column: Column) -> NDArray[Any]:
     entries = [entry.item() if isinstance(entry, np.generic) else entry for entry in entries]
     kinds = {type(entry) for entry in entries if entry is not None}
     if kinds <= {int, float, bool}:
-        numbers = np.array(entries, dtype=np.float64)  # of None: NaN
+        try:
+            numbers = np.array(entries, dtype=np.float64)  # of None: NaN
+        except OverflowError:
+            raise ValueError(
+                f"the static covariate {name!r} must fit float64; got a whole number beyond."
+            ) from None
         if np.isinf(numbers).any():
             row = int(np.isinf(numbers).argmax())
             raise ValueError(f"the static covariate {name!r} must be finite; row {row} is not.")

@@ -17,6 +17,8 @@ try:
 except ImportError:  # Windows, which lets nobody remove a file that is open
     fcntl = None
 
+RANDOM = "[a-z0-9_]" * 8  # what `tempfile` puts into the names of files: no full stop
+
 
 def replace_file(path: str | os.PathLike, content: bytes, *, replace: bool = True) -> None:
     """Write bytes to a file; see `whole_file`."""
@@ -55,7 +57,8 @@ def whole_file(path: str | os.PathLike, *, replace: bool = True) -> Iterator[Bin
             else:
                 _rename(partial, target)
     except OSError as error:  # which may name a file that nobody asked for
-        raise type(error)(f"cannot write {path}: {error.strerror or error}.") from error
+        reason = str(error.strerror or error).rstrip(".")
+        raise type(error)(f"cannot write {path}: {reason}.") from error
     finally:
         if partial is not None:
             Path(partial).unlink(missing_ok=True)
@@ -77,7 +80,7 @@ def check_writable(path: str | os.PathLike) -> None:
         raise PermissionError(f"cannot write {path}: no permission to write in {target.parent}.")
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(f"cannot write {path}: the file is there and read-only.")
-    for partial in glob.glob(f"{glob.escape(_prefix(str(target)))}*.partial"):
+    for partial in glob.glob(f"{glob.escape(_prefix(str(target)))}{RANDOM}.partial"):
         with suppress(OSError), open(partial, "rb+") as file:
             _lock(file.fileno())  # fails as long as somebody writes it
             Path(partial).unlink()

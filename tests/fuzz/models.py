@@ -106,7 +106,17 @@ def check_model(file):
         raise Failure("NaN", "a shapelet is not finite")
     repr(model), model._repr_html_(), repr(model.path_), repr(model.sources_)
     if hasattr(model, "predict"):
-        model.explain(series_for(model))
+        explanation = model.explain(series_for(model))
+        said = [
+            explanation.answers,
+            explanation.bias,
+            explanation.typical,
+            explanation.contributions(),
+        ]
+        if explanation.covariates is not None:
+            said.append(explanation.covariates.contributions)
+        if not all(np.isfinite(each).all() for each in said):
+            raise Failure("NaN", "an explanation is not finite")
 
 
 # ------------------------------------------------------------------ checkpoints

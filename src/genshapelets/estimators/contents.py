@@ -12,9 +12,11 @@ import torch
 
 from ..described import UnknownClassError
 from ..interpolation import Interpolation
+from ..model import LARGEST
 from ..shown import cut
 from ..sizes import SizePath
 from ..sources import Sources
+from . import goals
 from .fitting import Fitted
 from .plain import restored
 
@@ -61,7 +63,8 @@ def check_fitted(estimator: Any) -> None:
     n_classes = n_outputs if names or n_outputs > 1 else 2
 
     def is_per_target(value: Any) -> Any:
-        return _is_finite(value, (n_outputs,) if names else ()) and (names or n_outputs == 1)
+        is_whole = _is_finite(value, (n_outputs,) if names else ()) and (names or n_outputs == 1)
+        return is_whole and np.abs(value).max() <= goals.LARGEST
 
     wanted: dict[str, Callable[[Any], Any]] = {
         "history_": _is_history,
@@ -109,6 +112,8 @@ def _check_size(fitted: Fitted, n_channels: int, n_outputs: int) -> None:
         known = getattr(fitted, name)
         if known is not None and not _is_finite(known, (n_shapelets,)):
             raise ValueError(f"{name} must have one finite number for each shapelet")
+        if known is not None and name != "initial_lengths" and np.abs(known).max() > LARGEST:
+            raise ValueError(f"{name} is too large")
     if fitted.sources is not None:
         _check_sources(fitted.sources, (n_shapelets, n_channels, shapelets.n_knots))
 

@@ -255,9 +255,15 @@ def _covariates(contents: dict[str, Any], n_outputs: int, n_channels: int) -> Co
         if one.kind not in KINDS or not np.isfinite(numbers).all() or not one.scale > 0:
             raise ValueError(f"{one} is no covariate")
         is_channel = isinstance(one.source, int) and 0 <= one.source < n_channels
-        if not (is_channel if one.kind in SUMMARIES else isinstance(one.source, str)):
+        if not (is_channel if one.kind in SUMMARIES else _is_name(one.source)):
             raise ValueError(f"{one} has no source")
+        if not _is_name(one.name) or not (one.category is None or isinstance(one.category, str)):
+            raise ValueError(f"{one} has no name")
     return covariates
+
+
+def _is_name(name: Any) -> bool:
+    return isinstance(name, str) and name != ""
 
 
 def _interpolation(contents: dict[str, Any], n_channels: int) -> Interpolation | None:

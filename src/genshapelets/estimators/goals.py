@@ -27,6 +27,9 @@ from ..paths import Array, Index
 from ..shown import few
 from ..training import Task
 
+LARGEST = 1e300  # of numbers to be learnt
+LEAST = 1e-30  # weight of a series, beside 1, unless it is 0: single precision knows it
+
 
 @dataclass(frozen=True)
 class Goal:
@@ -180,7 +183,7 @@ def class_goal(
             f"class_weight must be numbers of at least 0, not all 0; got {class_weight}."
         )
     names = tuple(map(named, classes))
-    return classes, Goal(codes.astype(np.int64), weight / weight.mean(), len(classes), names)
+    return classes, Goal(codes.astype(np.int64), _of_mean_1(weight), len(classes), names)
 
 
 def _tell_of_rare(names: NDArray[Any], kind: str = "class", kinds: str = "classes") -> None:
@@ -222,7 +225,7 @@ def label_goal(
             stacklevel=3,
         )
     _tell_of_rare(names_[counts == 1], "label", "labels")
-    return Goal(target, sample_weight / sample_weight.mean(), 0)
+    return Goal(target, _of_mean_1(sample_weight), 0)
 
 
 def checked_indicators(y: NDArray[Any]) -> NDArray[np.bool_]:
@@ -244,33 +247,47 @@ def number_goal(y: NDArray[Any], sample_weight: Array) -> tuple[Any, Any, Goal]:
 
     Of y (series, outputs) mean and deviation are arrays, (outputs,).
     """
-    check_present(y)
-    try:
-        y = y.astype(np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"y must be numbers for regression; got dtype {y.dtype}. Use ShapeletClassifier for labels."
-        ) from None
-    if np.isinf(y).any():
-        n, value = np.argwhere(np.isinf(y))[0, 0], y[np.isinf(y)][0]
-        raise ValueError(
-            f"y must be finite; got {value} for series {n}. Input y contains infinity."
-        )
+    y = as_numbers(y)
     columns = y.reshape(len(y), -1)
     moments = np.array([_moments(column, sample_weight) for column in columns.T])
-    goal = Goal((columns - moments[:, 0]) / moments[:, 1], sample_weight / sample_weight.mean(), 0)
+    goal = Goal((columns - moments[:, 0]) / moments[:, 1], _of_mean_1(sample_weight), 0)
     centre, scale = moments.T if y.ndim == 2 else moments[0].tolist()
     return centre, scale, goal
 
 
+def as_numbers(y: NDArray[Any]) -> Array:
+    """Targets as numbers; refuse those that are none, or too large to be reckoned with."""
+    check_present(y)
+    try:
+        y = y.astype(np.float64)
+    except OverflowError:
+        raise ValueError(f"y must be within {LARGEST:g} of 0. Give it in a larger unit.") from None
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"y must be numbers for regression; got dtype {y.dtype}. Use ShapeletClassifier for labels."
+        ) from None
+    large = np.abs(y) > LARGEST
+    if large.any():
+        n, value = np.argwhere(large)[0, 0], y[large][0]
+        if np.isinf(value):
+            raise ValueError(
+                f"y must be finite; got {value} for series {n}. Input y contains infinity."
+            )
+        raise ValueError(
+            f"y must be within {LARGEST:g} of 0; got {value:g} for series {n}. Give y in a larger unit."
+        )
+    return y
+
+
 def _moments(y: Array, sample_weight: Array) -> tuple[float, float]:
-    """Weighted mean and deviation; 1 for that of a constant."""
+    """Weighted mean and deviation; for that of a constant 1, or what rounding has left of it."""
     centre = float(np.average(y, weights=sample_weight))
     largest = float(np.abs(y - centre).max()) or 1.0  # so that squares neither over- nor underflow
     deviation = largest * float(
         np.sqrt(np.average(((y - centre) / largest) ** 2, weights=sample_weight))
     )
-    return centre, deviation if deviation > 1e-12 * abs(centre) + 1e-300 else 1.0
+    varies = deviation > 1e-12 * abs(centre) + 1e-300
+    return centre, deviation if varies else max(largest, 1.0)
 
 
 def checked_weight(sample_weight: Any, n_series: int) -> Array:
@@ -281,7 +298,20 @@ def checked_weight(sample_weight: Any, n_series: int) -> Array:
     )
     if not (weight > 0).any():
         raise ValueError("sample_weight must be positive for some series; all are 0.")
-    return weight
+    return _below_1(weight)
+
+
+def _of_mean_1(weight: Array) -> Array:
+    weight = _below_1(weight)
+    return weight / weight.mean()
+
+
+def _below_1(weight: Array) -> Array:
+    """Weights over a power of two, which rounds nothing: sums and products stay finite.
+
+    The smallest count as nothing, but as something if there are no others.
+    """
+    return np.maximum(np.ldexp(weight, -np.frexp(weight.max())[1]), LEAST * (weight > 0))
 
 
 def targets_of(y: Any, n_series: int) -> tuple[NDArray[Any], list[str] | None]:

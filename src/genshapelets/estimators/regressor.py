@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from .base import ShapeletEstimator
-from .goals import check_one_target, number_goal, one_per_series
-from .scores import NumberScores, score_numbers
+from .goals import as_numbers, check_one_target, number_goal, one_per_series, targets_of
+from .scores import NumberScores, score_numbers, share_explained
 
 
 class ShapeletRegressor(RegressorMixin, ShapeletEstimator):
@@ -68,7 +68,10 @@ class ShapeletRegressor(RegressorMixin, ShapeletEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, static: Any = None) -> float:
         """Coefficient of determination, R², of the predictions; y as for `fit`."""
-        return super().score(*self._paired(X, y, static, sample_weight))
+        series, y, weight = self._paired(X, y, static, sample_weight)
+        return share_explained(
+            as_numbers(targets_of(y, len(series))[0]), self.predict(series), weight
+        )
 
     def evaluate(self, X: Any, y: Any, *, static: Any = None) -> NumberScores:
         """Say how good predictions are: R², root of the mean squared error, mean absolute error.
@@ -83,7 +86,7 @@ class ShapeletRegressor(RegressorMixin, ShapeletEstimator):
         """
         series, y, _ = self._paired(X, y, static)
         check_one_target(self, "evaluate(X, y)")
-        numbers = np.asarray(one_per_series(y, len(series)), np.float64)
+        numbers = as_numbers(one_per_series(y, len(series)))
         return score_numbers(numbers, self.predict(series))
 
     def __sklearn_tags__(self) -> Any:

@@ -156,17 +156,37 @@ def score_classes(
 
 def score_numbers(numbers: NDArray[Any], predicted: NDArray[np.float64]) -> NumberScores:
     """Compare numbers with those predicted."""
-    from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
+    from sklearn.metrics import mean_absolute_error, root_mean_squared_error
 
+    numbers, predicted, exponent = near_1(numbers, predicted)
     notes: tuple[str, ...] = ()
     r2 = np.nan
     if np.ptp(numbers) > 0:
-        r2 = float(r2_score(numbers, predicted))
+        r2 = share_explained(numbers, predicted)
     else:
         notes = ("no r2: all numbers are the same.",)
-    rmse = float(root_mean_squared_error(numbers, predicted))
-    mae = float(mean_absolute_error(numbers, predicted))
+    rmse = float(np.ldexp(root_mean_squared_error(numbers, predicted), exponent))
+    mae = float(np.ldexp(mean_absolute_error(numbers, predicted), exponent))
     return NumberScores(len(numbers), r2, rmse, mae, notes)
+
+
+def share_explained(
+    numbers: NDArray[Any], predicted: NDArray[np.float64], weight: NDArray[Any] | None = None
+) -> float:
+    """R², of several numbers its mean."""
+    from sklearn.metrics import r2_score
+
+    numbers, predicted, _ = near_1(numbers, predicted)
+    return float(r2_score(numbers, predicted, sample_weight=weight))
+
+
+def near_1(
+    numbers: NDArray[Any], predicted: NDArray[np.float64]
+) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[Any]]:
+    """Both over a power of two, for each column, and its exponent: squares stay finite."""
+    largest = np.maximum(np.abs(numbers).max(axis=0), np.abs(predicted).max(axis=0))
+    exponent = np.frexp(largest)[1]
+    return np.ldexp(numbers, -exponent), np.ldexp(predicted, -exponent), exponent
 
 
 def _areas(

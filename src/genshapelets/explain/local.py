@@ -13,6 +13,7 @@ from torch import nn
 from ..estimators import ShapeletClassifier
 from ..estimators.base import ShapeletEstimator
 from ..estimators.goals import check_one_target
+from ..model import check_judged
 from ..objective import class_probabilities
 from ..paths import Array, Index
 from ..shown import count, few, table
@@ -330,13 +331,20 @@ def explain_series(
         if isinstance(estimator, ShapeletClassifier):
             turned = class_probabilities if names is None else torch.sigmoid
             probabilities = turned(outputs).cpu().numpy()
-    answers = to_answers(estimator, outputs.cpu().numpy().T).T
-    weight = None
-    if type(model.head) is nn.Linear:
-        weight, bias = weights(estimator)
-        bias = bias + weight @ start
-    else:
-        bias = to_answers(estimator, head_outputs(model, start[None]))[:, 0]
+    with np.errstate(over="ignore", invalid="ignore"):
+        answers = to_answers(estimator, outputs.cpu().numpy().T).T
+        reach = np.abs(matches.features - start).max(axis=1)
+        weight = None
+        if type(model.head) is nn.Linear:
+            weight, bias = weights(estimator)
+            bias = bias + weight @ start
+            reach = reach * np.abs(weight).max()
+        else:
+            bias = to_answers(estimator, head_outputs(model, start[None]))[:, 0]
+        covariates = covariate_parts(estimator, matches.series)
+        if covariates is not None:
+            reach = reach + np.abs(covariates.contributions).max(axis=(1, 2))
+        check_judged(np.isfinite(reach[:, None] + answers + bias), matches.series)
     predicted = answers[:, 0] if names is None else answers
     if isinstance(estimator, ShapeletClassifier) and names is not None:
         predicted = (answers > 0).astype(np.int64)
@@ -354,7 +362,7 @@ def explain_series(
         probabilities=probabilities,
         predicted=predicted,
         weight=weight,
-        covariates=covariate_parts(estimator, matches.series),
+        covariates=covariates,
         target_names=names,
     )
 
