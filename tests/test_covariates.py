@@ -125,6 +125,52 @@ def test_what_cannot_be_read_is_refused(static, said):
         by_id().with_static(static)
 
 
+NAMED = [f"p{n}" for n in range(6)]
+
+
+def six(ids=None):
+    return RaggedSeries.from_arrays(np.zeros((6, 1, 4)), series_ids=ids)
+
+
+@pytest.mark.parametrize("name", ["id", "RecordID", "stay_id", "Patient", "subject id", "caseid"])
+def test_a_column_named_like_an_id_is_no_covariate(name):
+    for column in (NAMED, range(6)):
+        frame = pd.DataFrame({name: list(column), "age": np.arange(6) + 0.5})
+        with pytest.raises(ValueError, match=rf"set_index\('{name}'\).*with_static.*rename"):
+            six().with_static(frame)
+        with pytest.raises(ValueError, match=rf"by='{name}'"):
+            six().with_static(pl.DataFrame(frame))
+        found = six(column).with_static(frame[::-1].set_index(name)).static
+        assert found["age"].tolist() == [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]
+
+
+def test_a_column_of_the_ids_themselves_is_no_covariate():
+    for ids in (NAMED, 10 + np.arange(6)):
+        with pytest.raises(ValueError, match="'who' looks like the name of a series"):
+            six(ids).with_static({"who": ids, "age": np.arange(6.0)})
+        assert list(six(ids).with_static({"who": ids, "age": np.arange(6.0)}, by="who").static)
+    assert six(range(6))[:1].with_static({"sex": [0]}).static["sex"].tolist() == [0.0]
+
+
+def test_text_that_is_another_for_each_series_is_no_category():
+    known = six().with_static({"who": NAMED})
+    with pytest.raises(ValueError, match="'who' looks like .*: each has one of its own"):
+        find_covariates(known, [], 1)
+    assert find_covariates(six().with_static({"weight": np.arange(6.0)}), [], 1) is not None
+
+
+def test_arrays_of_numbers_and_text():
+    rows = [[61, "F"], [None, "M"], [47.5, None], [50, "F"], [1, "M"], [2, "M"]]
+    for given in (rows, np.array(rows, dtype=object)):
+        found = six().with_static(given).static
+        np.testing.assert_array_equal(found["static 0"], [61, np.nan, 47.5, 50, 1, 2])
+        assert found["static 1"].tolist() == ["F", "M", None, "F", "M", "M"]
+    with pytest.raises(TypeError, match="array of text numbers are text, too. Give a table"):
+        six().with_static(np.array([[1, "F"]] * 6))
+    with pytest.raises(TypeError, match="'static 0' must hold numbers or text; got float, str"):
+        six().with_static(np.array([[1.0], ["F"]] * 3, dtype=object))
+
+
 def test_static_follows_the_series():
     series, static, _ = stays()
     series = series.with_static(static)
@@ -223,9 +269,9 @@ def test_what_never_varies_is_left_out_and_wild_values_are_bounded():
 
 
 def test_names_of_series_are_no_categories():
-    series = RaggedSeries.from_arrays(np.ones((60, 1, 5)))
+    series = RaggedSeries.from_arrays(np.ones((61, 1, 5)))
     with pytest.raises(ValueError, match="60 categories"):
-        find_covariates(series.with_static({"who": [f"p{i}" for i in range(60)]}), [], 1)
+        find_covariates(series.with_static({"who": [f"p{min(i, 59)}" for i in range(61)]}), [], 1)
 
 
 # Learning

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from decimal import Decimal
@@ -15,6 +16,14 @@ from numpy.typing import NDArray
 from .shown import cut
 
 NUMPY_FLOATS = ("torch.float16", "torch.float32", "torch.float64")
+WHO = re.compile(
+    r"(.*[ _-])?ids?|(patient|subject|stay|case|series|instance|sample|record|person|participant)s?"
+    r"([ _-]?(ids?|no|nr|number))?|(hadm|icustay|encounter|admission|visit|user)id|mrn|uuid|guid"
+)
+WHEN = re.compile(
+    r"t|(.*[ _-])?(date ?_?time|time ?_?stamp|time ?_?point|time|date|hour|minute|second|day|week|month)s?"
+    r"|(chart|store|event|start|end|sample)_?(time|date)"
+)
 
 
 class Column(NamedTuple):
@@ -67,6 +76,25 @@ def _as_text_if_coded(column: Any) -> Any:
         return column
     nw = _narwhals()
     return column.cast(nw.String) if column.dtype in (nw.Categorical, nw.Enum) else column
+
+
+def names_series(name: Hashable) -> bool:
+    """Tell whether a column of this name says which series it is.
+
+    >>> [names_series(name) for name in ("id", "RecordID", "stay_id", "Patient", "acid", "unit")]
+    [True, True, True, True, False, False]
+    """
+    snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(name)).lower()
+    return bool(WHO.fullmatch(snake))
+
+
+def names_times(name: Hashable) -> bool:
+    """Tell whether a column of this name says when.
+
+    >>> [names_times(name) for name in ("Hour", "charttime", "event_date", "update", "t2")]
+    [True, True, True, False, False]
+    """
+    return bool(WHEN.fullmatch(str(name).lower()))
 
 
 def check_name(name: Any, what: str) -> None:

@@ -315,7 +315,8 @@ class RaggedSeries:
         by : str, optional
             Column of a table that names the series, as `series_ids` do; rows may then be in any
             order. By default the index of a pandas frame does, unless it just counts rows; other
-            tables are in the order of the series.
+            tables are in the order of the series. A column that looks like the names of series
+            is refused as a covariate.
 
         Examples
         --------
