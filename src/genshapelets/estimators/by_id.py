@@ -14,7 +14,7 @@ from ..series import RaggedSeries
 from ..shown import few
 
 
-def in_order(y: Any, series: RaggedSeries, what: str = "y") -> Any:
+def in_order(y: Any, series: RaggedSeries, what: str = "y", *, fitting: bool = False) -> Any:
     """Return what is given by id in the order of the series; anything else as it is.
 
     By id: a dict or, if the series have `series_ids`, a pandas object whose index does more than count.
@@ -29,7 +29,15 @@ def in_order(y: Any, series: RaggedSeries, what: str = "y") -> Any:
                 "RaggedSeries.from_long, or by RaggedSeries.from_arrays with series_ids=."
             )
         names = as_ids(y)
-    elif ids is None or not hasattr(index, "names"):
+    elif not hasattr(index, "names"):
+        return y
+    elif ids is None:
+        if not _may_count(index, fitting=False):
+            raise ValueError(
+                f"the index of {what} says whose its entries are: {few(index.tolist(), repr)}; but the "
+                f"series have no ids. Give {what}.to_numpy() if it is in the order of the series, or "
+                "make series with ids, by RaggedSeries.from_long or from_arrays(…, series_ids=…)."
+            )
         return y
     else:
         if is_default(index) and len(y) == len(series):
@@ -42,7 +50,7 @@ def in_order(y: Any, series: RaggedSeries, what: str = "y") -> Any:
     place = {name: n for n, name in enumerate(known)}
     where = np.array([place.get(name, -1) for name in wanted])
     if (where < 0).all():
-        if names.dtype.kind in "iu" and len(y) == len(series):  # rows of what counted from 0
+        if len(y) == len(series) and not isinstance(y, Mapping) and _may_count(index, fitting):
             return y
         raise ValueError(
             f"{what} is by id, but its ids are others: {few(names.tolist(), repr)}. The series are "
@@ -73,6 +81,18 @@ def in_order(y: Any, series: RaggedSeries, what: str = "y") -> Any:
         entries = list(y.values())
         return [entries[n] for n in where]
     return y.iloc[where]
+
+
+def _may_count(index: Any, fitting: bool) -> bool:
+    """Tell whether an index may be rows of what counted from 0, as scikit-learn selects them.
+
+    What a fit is given is then much of the whole.
+    """
+    if hasattr(index, "step"):
+        return True
+    if index.dtype.kind not in "iu" or index.name is not None:
+        return False
+    return not fitting or len(index) == 0 or 0 <= index.min() <= index.max() <= 2 * len(index)
 
 
 def _check_not_ids(ids: Any, what: str) -> None:

@@ -95,8 +95,9 @@ class TakesSeries:
         self: Any, series: RaggedSeries, y: Any, sample_weight: Any
     ) -> tuple[RaggedSeries, Any, NDArray[np.float64]]:
         """Series, targets and weights without those series whose weight is 0; names of several."""
-        weight = checked_weight(in_order(sample_weight, series, "sample_weight"), len(series))
-        y, names = targets_of(in_order(y, series), len(series))
+        given = in_order(sample_weight, series, "sample_weight", fitting=True)
+        weight = checked_weight(given, len(series))
+        y, names = targets_of(in_order(y, series, fitting=True), len(series))
         if names is not None:
             named = (name or self._TARGET.format(n) for n, name in enumerate(names))
             self.target_names_ = tuple(named)
