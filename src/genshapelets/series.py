@@ -112,7 +112,8 @@ class RaggedSeries:
             - a sequence of dataframes, or a dict of them by id: times down the rows, channels across.
               Times are a column of dates or one named "time" or the like, else the index of pandas;
               rows of others are counted 0, 1, 2, …;
-            - a pandas frame with an index of two levels, series and time;
+            - a pandas frame with an index of two levels, series and time, or time and series if
+              their names or types say so;
             - a pandas frame with a vector in each cell: a row for each series, a column for each
               channel;
             - an array of xarray with dimensions named case, time and channel, in any order.
@@ -188,7 +189,8 @@ class RaggedSeries:
         series, time : str
             Names of the columns (or levels of a pandas index) that say which series, and when: numbers,
             datetimes or dates (datetimes with a zone become UTC), or pandas periods, which count from
-            their start. If they are not given: the levels of the index.
+            their start. If they are not given: the levels of the index, the
+            time second unless names or types say that it is first.
         channels : sequence of str
             The columns of values; all others if series and time are taken from the index. With
             `variable`: the variables to take, in this order (others are left out; one that is nowhere
