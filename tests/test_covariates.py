@@ -428,7 +428,9 @@ def test_reasons_name_covariates(fitted):
 
 def test_measures_count_covariates_as_reasons(fitted):
     model, series, y = fitted
-    assert model.interpretability(series, y).sparsity > 1.0
+    measured = model.interpretability(series, y)
+    assert measured.sparsity > 1.0 and measured.n_covariates == 4
+    assert f"{measured.sparsity:.1f} of 4 shapelets and 4 covariates carry" in str(measured)
     assert model.explain_model(series, y).channel_importance[0] > 0.0
 
 

@@ -21,8 +21,8 @@ WHO = re.compile(
     r"([ _-]?(ids?|no|nr|number))?|(hadm|icustay|encounter|admission|visit|user)id|mrn|uuid|guid"
 )
 WHEN = re.compile(
-    r"t|(.*[ _-])?(date ?_?time|time ?_?stamp|time ?_?point|time|date|hour|minute|second|day|week|month)s?"
-    r"|(chart|store|event|start|end|sample)_?(time|date)"
+    r"t|(.*[ _-])?(date ?_?time|time ?_?stamp|time ?_?point|time|date)s?"
+    r"|(.*[ _-])?(hour|minute|second|day|week|month)s?|(chart|store|event|start|end|sample)_?(time|date)"
 )
 
 
