@@ -109,7 +109,7 @@ def test_an_index_that_counts_is_in_order_unless_it_names_series():
             pd.DataFrame({"age": [1.0] * 3}, index=["a", "b", "a"]),
             "more than one row for series 'a'",
         ),
-        ({"age": [1.0]}, "one row for each series; got 1 rows for 2"),
+        ({"age": [1.0]}, "one row for each series; got 1 row for 2"),
         ({"age": [1.0, np.inf]}, "'age' must be finite; row 1"),
         (
             {"born": np.array(["2001-01-01", "2002-01-01"], "M8[D]")},
@@ -285,6 +285,13 @@ def test_covariates_help_where_shapes_cannot_know(fitted):
     np.testing.assert_array_equal(
         model.predict_proba(new, static=static), model.predict_proba(new.with_static(static))
     )
+
+
+def test_a_model_names_what_it_weighs(fitted):
+    table = fitted[0]._fitted_html()
+    assert "static, which predict needs" in table and "2: age, unit" in table
+    assert "2: measurements of channel…, measurements of channel…" in table
+    assert "covariates age, unit, measurements of" in repr(fitted[0].fitted_[4])
 
 
 def test_covariates_that_say_nothing_get_no_weight(fitted):

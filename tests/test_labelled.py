@@ -369,6 +369,20 @@ def test_sparse_matrices_are_no_dicts():
         read_by_estimator(scipy.sparse.dok_matrix((3, 4)))
 
 
+@pytest.mark.filterwarnings("ignore:Determining the column names")
+def test_lazy_frames():
+    rows = long_table()
+    lazy = pl.DataFrame(rows).lazy()
+    names = {"series": "patient", "time": "hour", "channels": list(NAMES)}
+    want, got = (RaggedSeries.from_long(table, **names) for table in (rows, lazy))
+    np.testing.assert_array_equal(got.values, want.values)
+    known = want.with_static(pl.DataFrame({"age": [1.0, 2.0, 3.0]}).lazy())
+    assert known.static["age"].tolist() == [1.0, 2.0, 3.0]
+    for read in (read_by_estimator, lambda X: RaggedSeries.from_arrays([X])):
+        with pytest.raises(TypeError, match=r"Give frame.collect\(\)"):
+            read(lazy)
+
+
 def test_refused_objects():
     with pytest.raises(ValueError, match="0 sample"):
         read_by_estimator(pd.DataFrame({"x": pd.Series([], dtype=object)}))

@@ -65,6 +65,7 @@ def each_column(table: Any) -> dict[Any, Any]:
     """Columns of a dataframe or dict of vectors by name; those of a categorical type as text."""
     if isinstance(table, Mapping):
         return {name: _as_text_if_coded(_recognise(column)) for name, column in table.items()}
+    table = _collected(table)
     known = getattr(table, "column_names", None) or list(getattr(table, "columns", ()))
     table = _open(table, known)
     return {name: _as_text_if_coded(table.get_column(name)) for name in table.columns}
@@ -299,7 +300,7 @@ def _narwhals() -> Any:
 def _open(frame: Any, names: Sequence[Hashable]) -> Any:
     """Return the frame as an eager narwhals dataframe, which has the named columns once at most."""
     nw = _narwhals()
-    frame = _without_repeats(frame, names)
+    frame = _without_repeats(_collected(frame), names)
     try:
         return nw.from_native(frame, eager_only=True)
     except TypeError:
@@ -315,9 +316,13 @@ def _open(frame: Any, names: Sequence[Hashable]) -> Any:
             return nw.from_native(_without_repeats(_interchange(frame), names), eager_only=True)
         raise TypeError(
             "frame must be a dataframe (pandas, polars, pyarrow, or any with __arrow_c_stream__ or "
-            f"__dataframe__) or a dict of vectors; got {type(frame).__name__}. "
-            "Collect a lazy frame first."
+            f"__dataframe__) or a dict of vectors; got {type(frame).__name__}. Make it one of these."
         ) from None
+
+
+def _collected(frame: Any) -> Any:
+    """Compute a lazy frame of polars."""
+    return frame.collect() if type(frame).__name__ == "LazyFrame" else frame
 
 
 def _without_repeats(frame: Any, names: Sequence[Hashable]) -> Any:

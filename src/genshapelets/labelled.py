@@ -94,6 +94,7 @@ def read_labelled(data: Any) -> Labelled:
 
 def refuse_long(frame: Any) -> None:
     """Refuse a frame whose rows are observations, or hold more than the values of a series."""
+    refuse_lazy(frame)
     if not hasattr(frame, "columns"):
         return
     names = _names(frame)
@@ -129,6 +130,12 @@ def refuse_long(frame: Any) -> None:
         f"observation, make series by {CURE}. If it is a series, keep its values only: other columns "
         "belong into the index."
     )
+
+
+def refuse_lazy(frame: Any) -> None:
+    """Refuse a frame of polars that is still to be computed."""
+    if type(frame).__name__ == "LazyFrame":
+        raise TypeError("a lazy frame has no rows yet. Give frame.collect().")
 
 
 def _is_no_number(cell: Any) -> bool:
@@ -177,6 +184,7 @@ def _has_labels(item: Any) -> bool:
 
 def _read_one(item: Any, what: str) -> Labelled:
     """Read one series: (n_channels, n_times) values, its times, names of its channels."""
+    refuse_lazy(item)
     if _has_dims(item):
         one = _read_dims(item.expand_dims("case"))
         times = np.arange(one.values.shape[2]) if one.times is None else one.times

@@ -13,6 +13,7 @@ from .arrays import DOUBLE_EPS, flatten, listed, match_times, offsets_of, precis
 from .checks import NANOSECONDS, Rows, as_names, check_sizes, check_values, checked_times
 from .columns import as_floats
 from .labelled import as_ids, is_labelled, read_labelled, refuse_long
+from .shown import count
 from .static import as_categories, read_static
 from .tables import only_observed, read_long
 
@@ -22,6 +23,13 @@ class OneSeries(NamedTuple):
 
     times: NDArray[np.float64]
     values: NDArray[Any]
+
+    def __repr__(self) -> str:
+        return (
+            f"OneSeries({count(len(self.values), 'channel')}, {count(len(self.times), 'time')} from "
+            f"{self.times[0]:g} to {self.times[-1]:g}, {np.isnan(self.values).mean():.1%} of values "
+            f"missing, {self.values.dtype})"
+        ).replace("%", " %")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -432,8 +440,9 @@ class RaggedSeries:
 
         Parameters
         ----------
-        series : int or list of ints, optional
-            Which series; by default the first four.
+        series : int, id, or list of them, optional
+            Which series, by position or, if no position is meant, by `series_ids`; by default the
+            first four.
         channels : str, int, or list of them, optional
             Which channels, by name or number; by default the first six.
         ax : matplotlib axes, optional

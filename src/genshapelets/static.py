@@ -19,7 +19,7 @@ from .columns import (
     names_series,
     read_columns,
 )
-from .shown import few
+from .shown import count, few
 
 FEWEST = 5  # series: of fewer, what is known may differ in all, or equal their ids, by chance
 
@@ -68,7 +68,8 @@ def read_static(
         rows = _rows_of(series_ids, ids)
     elif n_rows != n_series:
         raise ValueError(
-            f"static must have one row for each series; got {n_rows} rows for {n_series} series."
+            f"static must have one row for each series; got {count(n_rows, 'row')} for {n_series} "
+            "series."
         )
     return {name: column[rows] for name, column in columns.items()}
 

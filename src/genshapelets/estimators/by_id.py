@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..columns import as_array, is_default
-from ..labelled import as_ids
+from ..labelled import as_ids, refuse_lazy
 from ..series import RaggedSeries
 from ..shown import few
 
@@ -19,6 +19,7 @@ def in_order(y: Any, series: RaggedSeries, what: str = "y", *, fitting: bool = F
 
     By id: a dict or, if the series have `series_ids`, a pandas object whose index does more than count.
     """
+    refuse_lazy(y)
     if hasattr(y, "detach"):
         return as_array(y, what)
     ids, index = series.series_ids, getattr(y, "index", None)

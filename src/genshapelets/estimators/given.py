@@ -18,6 +18,7 @@ from ..paths import observed
 from ..preprocessing import Preprocessing
 from ..procedures import PREPROCESSING
 from ..series import OneSeries, RaggedSeries
+from ..shown import count
 from .by_id import in_order
 from .goals import checked_weight, targets_of
 from .parameters import check_parameters, check_used
@@ -121,7 +122,7 @@ class TakesSeries:
                 )
                 hint += "series of several channels is X[None].)"
             raise ValueError(
-                f"X has {series.n_channels} channels, but {name} was fitted on "
+                f"X has {count(series.n_channels, 'channel')}, but {name} was fitted on "
                 f"{self.n_channels_in_}. {hint}"
             )
         here, there = series.channel_names, self.channel_names_

@@ -31,7 +31,8 @@ function overview() {
 
 function examples() {
   const names = contents.beside.slice(0, 3).map(([name]) => cut(name));
-  return names.length ? `: ${names.join(", ")}${contents.model.covariates > names.length ? ", …" : ""}` : "";
+  if (!names.length) return "";
+  return `${contents.model.covariates > names.length ? ", such as" : ":"} ${names.join(", ")}`;
 }
 
 function notes() {
