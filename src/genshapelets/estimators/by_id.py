@@ -22,7 +22,8 @@ def in_order(y: Any, series: RaggedSeries, what: str = "y", *, fitting: bool = F
     refuse_lazy(y)
     if hasattr(y, "detach"):
         return as_array(y, what)
-    ids, index = series.series_ids, getattr(y, "index", None)
+    ids = series.series_ids
+    index: Any = getattr(y, "index", None)
     if isinstance(y, Mapping):
         if ids is None:
             raise TypeError(
