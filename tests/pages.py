@@ -109,6 +109,26 @@ def two_classes(n_series=40):
 
 
 @dense
+def beside(n_series=40):
+    """A classifier of few shapelets, and of more covariates: missing entries, hostile names."""
+    random = np.random.default_rng(4)
+    X, codes = waves(n_series, n_classes=2)
+    X[random.random(X.shape) < 0.2] = np.nan
+    age = np.where(
+        random.random(n_series) < 0.2, np.nan, 40.0 + 20 * codes + random.normal(size=n_series)
+    )
+    static = {
+        "age": age,
+        HOSTILE[1]: random.choice(HOSTILE, n_series),
+        "ward": random.choice(["A", "B", None], n_series),
+    }
+    series = RaggedSeries.from_arrays(X, channel_names=["HR", "BUN"]).with_static(static)
+    y = np.array(["died", "survived"])[np.where(random.random(n_series) < 0.2, 1, codes)]
+    settings = QUICK | {"n_shapelets": 3, "summaries": ["count", "last"]}
+    return ShapeletClassifier(**settings).fit(series, y), series, y
+
+
+@dense
 def spoken(n_series=12, rate=8000):
     """A classifier of short waveforms, in seconds, and what stands in for the sound of a shapelet."""
     random = np.random.default_rng(2)

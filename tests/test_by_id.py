@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 
 from genshapelets import RaggedSeries, ShapeletClassifier, ShapeletRegressor, ShapeletTransformer
 from genshapelets.estimators.by_id import in_order
@@ -64,6 +64,32 @@ def test_what_only_counts_is_in_order_already():
     numbered = pd.Series(np.tile(CLASSES, 9))  # of more than these, so it counts by id
     with pytest.warns(UserWarning, match="entries of no series"):
         assert list(in_order(numbered, make_series(SHUFFLED))) == CLASSES[SHUFFLED].tolist()
+
+
+def test_an_index_that_names_others_is_no_count():
+    named = pd.Series(CLASSES, index=pd.Index(np.arange(N) + 1, name="record"))
+    with pytest.raises(ValueError, match=r"its ids are others.*give y.to_numpy\(\)"):
+        ShapeletClassifier(**SMALL).fit(make_series(), named)
+    numbers = 1000 + np.arange(N)
+    in_another_form = pd.Series(CLASSES, index=numbers).iloc[SHUFFLED]
+    with pytest.raises(ValueError, match="its ids are others"):
+        in_order(in_another_form, make_series(numbers.astype(str)))
+    for y in (BY_ID, named):  # what has no ids is in order, as scikit-learn takes it
+        assert in_order(y, make_series(None)) is y
+
+
+@pytest.mark.parametrize("ids", [IDS, None])
+def test_cross_validation_takes_labels_that_count(ids):
+    model, series = (
+        ShapeletClassifier(n_shapelets=2, max_epochs=1, random_state=0),
+        make_series(ids),
+    )
+    folds = StratifiedKFold(2, shuffle=True, random_state=0)
+    y = pd.Series(np.tile(CLASSES, 9), index=np.random.default_rng(0).permutation(9 * N))
+    want = cross_val_score(model, series, CLASSES, cv=folds, error_score="raise")
+    for given in (pd.Series(CLASSES), *([y[:N]] if ids is None else [])):
+        got = cross_val_score(model, series, given, cv=folds, error_score="raise")
+        np.testing.assert_array_equal(got, want)
 
 
 def test_repeated_series_as_in_a_bootstrap():

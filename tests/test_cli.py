@@ -362,6 +362,9 @@ def test_static_covariates_come_in_a_table_of_their_own(run, fails, tmp_path):
     fitting += ["--summaries", "count, last"]
     assert run(*fitting, "--quiet", "--out", out)[0] == 0
     assert set(load(out).model_.covariates.names) == {"age", "measurements of pulse", "last pulse"}
+    figures = json.loads(run("info", out, "--json")[1])
+    assert figures["static"] == ["age"]
+    assert figures["summaries"] == ["measurements of pulse", "last pulse"]
     assert run("evaluate", out, *table, "--static", static)[0] == 0
     assert "in the shell: --static" in fails("predict", out, *table)
     known[1:].to_csv(static, index=False)
@@ -417,7 +420,7 @@ def test_columns_that_are_wanted_or_not_there(fails, table_model, model, data, f
     err = fails("predict", table_model, tmp_path / "less.csv", *COLUMNS)
     assert "less.csv has no column 'pulse'" in err
     err = fails("predict", table_model, table, *COLUMNS, "--channels", "pulse")
-    assert "stays.csv: X has 1 channels, but ShapeletClassifier was fitted on 2" in err
+    assert "stays.csv: X has 1 channel, but ShapeletClassifier was fitted on 2" in err
     err = fails("fit", table, *COLUMNS, "--label", "days", "--out", out, status=2)
     assert "'days'" in err and "Add --regress" in err
     assert not out.exists()
@@ -443,6 +446,10 @@ def test_series_from_standard_input(run, model, data, table_model, folder, stdin
     for options in ([], ["--format", "csv"]):
         stdin(table)
         assert run("predict", table_model, "-", *COLUMNS, *options) == want
+    for write in (lambda file: frame(8).to_csv(file, index=False, sep="\t"), frame(8).to_parquet):
+        write(tmp_path / "piped")
+        stdin((tmp_path / "piped").read_bytes())
+        assert run("predict", table_model, "-", *COLUMNS) == want
     frame(8).to_csv(tmp_path / "stays.txt", index=False, sep="\t")
     command = ["predict", table_model, tmp_path / "stays.txt", *COLUMNS, "--format", "tsv"]
     assert run(*command) == want

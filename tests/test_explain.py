@@ -831,7 +831,7 @@ def test_bad_input_is_refused_with_the_reason():
         explain_series(ShapeletClassifier(), X)
     with pytest.raises(NotFittedError):
         explain_model(ShapeletRegressor(), X, y)
-    with pytest.raises(ValueError, match="1 channels, but ShapeletClassifier was fitted on 2"):
+    with pytest.raises(ValueError, match="1 channel, but ShapeletClassifier was fitted on 2"):
         explain_series(model, X[:, :1])
     with pytest.raises(ValueError, match="at least one series"):
         explain_series(model, X[:0])

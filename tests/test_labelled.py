@@ -192,6 +192,27 @@ def test_index_of_two_levels(read, times):
 
 
 @READERS
+def test_the_order_of_levels_is_read_from_their_names(read):
+    ids = ["c", "a", "b"]
+    for first, second in [
+        ("hour", "patient"),
+        ("charttime", "bed"),
+        ("Time", "who"),
+        (None, "stay_id"),
+    ]:
+        got = read(stacked(ids=[7, 5, 6]).swaplevel().rename_axis([first, second]))
+        assert_same(got, TIMES, NAMES, [7, 5, 6])
+    for names in [("patient", "hour"), ("subject_id", "stay"), ("who", "when"), ("day", "hour")]:
+        assert_same(read(stacked().rename_axis(names)), TIMES, NAMES, ids)
+    days = [datetime.date(2024, 1, 1 + d) for d in range(7)]
+    periods = pd.period_range("2024", periods=7, freq="D")
+    for when in (days, periods):
+        times = [np.array(days[:n], "M8[ns]") for n in LENGTHS]
+        frame = stacked([list(when[:n]) for n in LENGTHS]).swaplevel()
+        assert_same(read(frame), times, NAMES, ids)
+
+
+@READERS
 def test_categories_and_zones_in_an_index(read):
     local = [pd.DatetimeIndex(t).tz_localize("UTC").tz_convert("Asia/Tokyo") for t in DATES]
     frame = stacked(local)
@@ -281,7 +302,7 @@ def test_coordinates(read):
 @READERS
 @pytest.mark.parametrize(
     "dims",
-    [("x", "y", "time"), ("case", "series", "time"), ("time", "channel"), ("patient", "time"),
+    [("x", "y", "time"), ("case", "series", "time"), ("time", "channel"), ("ward", "time"),
      ("case", "channel"), ("case", "time", "channel", "lead")],
 )  # fmt: skip
 def test_refused_dimensions(read, dims):
@@ -303,25 +324,63 @@ def long_table():
 @pytest.mark.parametrize("make_frame", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_refused_long_tables(read, make_frame):
     table = long_table()
+    bare = table.rename(columns={"patient": "bed", "hour": "when"})
     for frame, reason in (
-        (table, "'patient' repeats and 'hour' rises within each"),
-        (table.rename(columns={"hour": "Time"}), "column 'Time' does not hold"),
-        (table[["hour", "pulse"]].assign(case_id=1), "column 'case_id' does not hold"),
+        (bare, "'bed' repeats and 'when' rises within each"),
+        (bare.rename(columns={"when": "Time"}), "column 'Time' does not hold"),
+        (bare[["when", "pulse"]].assign(case_id=1), "column 'case_id' does not hold"),
         (table.assign(patient=table.patient.astype(str)), "column 'patient' does not hold"),
         (
             table.assign(patient=table.patient.astype(str).astype("category")),
             "column 'patient' does",
         ),
-        (table.assign(seen=pd.Timestamp("2024")), "column 'seen' does not hold"),
-        (table.assign(seen=pd.Timestamp("2024", tz="UTC")), "column 'seen' does not hold"),
+        (bare.assign(seen=pd.Timestamp("2024")), "column 'seen' does not hold"),
+        (bare.assign(seen=pd.Timestamp("2024", tz="UTC")), "column 'seen' does not hold"),
     ):
         with pytest.raises(TypeError, match=f"univariate series in each row; {reason}.*from_long"):
             read(make_frame(frame))
 
 
+@READERS
+@pytest.mark.parametrize("name", ["patient", "Subject", "stay", "hadm_id", "hour", "minute"])
+def test_columns_named_as_in_a_long_table(read, name):
+    frame = pd.DataFrame({"pulse": [1.0, 2.0], name: [1, 2]})
+    for given in (frame, pl.DataFrame(frame)):
+        with pytest.raises(TypeError, match=f"column '{name}' does not hold.*from_long"):
+            read(given)
+
+
+@READERS
+def test_an_index_of_a_long_table(read):
+    table = long_table()
+    for given, reason in (
+        (table.set_index("patient")[["pulse", "breath"]], "its index repeats with other values"),
+        (table.set_index("hour")[["pulse", "breath"]], r"index of .* times.*\[frame\].*from_long"),
+        (frames(DATES)[0], r"index of this one holds times.*drop=True"),
+        (frames(DATES)[0].tz_localize("UTC"), "holds times"),
+        (frames(DATES)[0].to_period("s"), "holds times"),
+    ):
+        with pytest.raises(TypeError, match=f"univariate series in each row.*{reason}"):
+            read(given)
+
+
 def test_sparse_matrices_are_no_dicts():
     with pytest.raises(TypeError, match="Sparse data was passed"):
         read_by_estimator(scipy.sparse.dok_matrix((3, 4)))
+
+
+@pytest.mark.filterwarnings("ignore:Determining the column names")
+def test_lazy_frames():
+    rows = long_table()
+    lazy = pl.DataFrame(rows).lazy()
+    names = {"series": "patient", "time": "hour", "channels": list(NAMES)}
+    want, got = (RaggedSeries.from_long(table, **names) for table in (rows, lazy))
+    np.testing.assert_array_equal(got.values, want.values)
+    known = want.with_static(pl.DataFrame({"age": [1.0, 2.0, 3.0]}).lazy())
+    assert known.static["age"].tolist() == [1.0, 2.0, 3.0]
+    for read in (read_by_estimator, lambda X: RaggedSeries.from_arrays([X])):
+        with pytest.raises(TypeError, match=r"Give frame.collect\(\)"):
+            read(lazy)
 
 
 def test_refused_objects():

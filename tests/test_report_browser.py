@@ -12,6 +12,7 @@ from pages import (
     HOSTILE,
     STRANGE,
     altered,
+    beside,
     cepstral,
     dated,
     hostile,
@@ -63,7 +64,7 @@ def reports(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reports")
     made = {}
     units = {two_classes: {"time_unit": "h", "channel_units": {"HR": "bpm"}}}
-    for make in (hostile, dated, ragged, mixed, cepstral, two_classes):
+    for make in (hostile, dated, ragged, mixed, cepstral, two_classes, beside):
         model, series, y = make()
         if make is two_classes:
             model.sources_, model.path_ = kept_by(model, series)
@@ -136,7 +137,7 @@ def rows_shown(page):
     return rows, sum(part for *_, part in rows) + sum(others), score
 
 
-ALL = ["hostile", "dated", "ragged", "spoken", "mixed", "cepstral", "two_classes"]
+ALL = ["hostile", "dated", "ragged", "spoken", "mixed", "cepstral", "two_classes", "beside"]
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -772,6 +773,39 @@ def test_the_swarm_has_a_dot_for_each_series(visit, reports):
         " return new Set([...data].filter((_, i) => i % 4 === 0)).size }"
     )
     assert colours > 8
+
+
+def test_covariates_are_told_apart_from_shapelets(visit, reports):
+    model, series, _ = reports["beside"]
+    known = model.explain(series).covariates
+    page = visit("beside")
+    lead = page.locator("#lead").inner_text()
+    assert "by 3 shapelets" in lead and "it weighs 7 covariates, facts about a series" in lead
+    assert (
+        known.ranked()[1][0] in lead
+        and "and each covariate adds" in page.locator("#why").inner_text()
+    )
+    rows, total, score = rows_shown(page)
+    assert total == pytest.approx(score, rel=1e-3, abs=1e-3)
+    facts = page.locator("#contributions tr.beside")
+    said = page.locator("#contributions .soft").first.inner_text()
+    assert f"{len(rows)} of 3 shapelets and {facts.count()} of 7 covariates carry" in said
+    assert "of 3 shapelets and 7 covariates carry 90 %" in page.locator("#model").inner_text()
+    told = facts.all_inner_texts()
+    for _ in range(9):
+        page.locator("#next").click()
+        told += facts.all_inner_texts()
+    assert any("ward = missing" in text for text in told) and any("age = " in text for text in told)
+
+    def change(contents):
+        asked = contents["cases"][0]["answers"][0]
+        asked["others"] += 2
+        asked["rest"] = asked["rest"] or 0.0
+        asked["beside"] = asked["beside"][2:]
+
+    rest = visit("beside", change=change).locator("#contributions tr.rest").inner_text()
+    left = 3 - len(rows)
+    assert rest.startswith(f"{left} other shapelet and 2 other cov" if left else "All 2 other cov")
 
 
 def test_sizes_are_told_in_plain_words(visit):

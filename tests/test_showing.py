@@ -103,6 +103,24 @@ def test_choice_of_series_channels_and_axes(plt):
     assert dates[0].get_lines()[0].get_xdata().dtype.kind == "M"
 
 
+def test_series_are_drawn_by_id(plt):
+    series = RaggedSeries.from_arrays(VALUES, series_ids=["p7", "p3"])
+    for asked, want in (("p3", ["p3"]), (["p3", 0], ["p3", "p7"]), (np.array(["p7"]), ["p7"])):
+        legend = series.plot(series=asked)[0].get_legend()
+        assert [text.get_text() for text in legend.get_texts()] == want
+    with pytest.raises(ValueError, match="no series 'p9'; there are 'p7', 'p3'"):
+        series.plot(series="p9")
+    numbered = RaggedSeries.from_arrays(VALUES, series_ids=[70, 30])
+    assert numbered.plot(series=30)[0].get_legend().get_texts()[0].get_text() == "30"
+
+
+def test_one_series_shows_itself():
+    one = RaggedSeries.from_arrays([[[1.0, NAN, 3.0, 4.0]]])[0]
+    assert (
+        repr(one) == "OneSeries(1 channel, 4 times from 0 to 3, 25.0 % of values missing, float64)"
+    )
+
+
 def test_refused_plots(plt, monkeypatch):
     series = RaggedSeries.from_arrays(VALUES, channel_names=["a", "b"])
     for choice, error, message in (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from decimal import Decimal
@@ -15,6 +16,14 @@ from numpy.typing import NDArray
 from .shown import cut
 
 NUMPY_FLOATS = ("torch.float16", "torch.float32", "torch.float64")
+WHO = re.compile(
+    r"(.*[ _-])?ids?|(patient|subject|stay|case|series|instance|sample|record|person|participant)s?"
+    r"([ _-]?(ids?|no|nr|number))?|(hadm|icustay|encounter|admission|visit|user)id|mrn|uuid|guid"
+)
+WHEN = re.compile(
+    r"t|(.*[ _-])?(date ?_?time|time ?_?stamp|time ?_?point|time|date)s?"
+    r"|(.*[ _-])?(hour|minute|second|day|week|month)s?|(chart|store|event|start|end|sample)_?(time|date)"
+)
 
 
 class Column(NamedTuple):
@@ -56,6 +65,7 @@ def each_column(table: Any) -> dict[Any, Any]:
     """Columns of a dataframe or dict of vectors by name; those of a categorical type as text."""
     if isinstance(table, Mapping):
         return {name: _as_text_if_coded(_recognise(column)) for name, column in table.items()}
+    table = _collected(table)
     known = getattr(table, "column_names", None) or list(getattr(table, "columns", ()))
     table = _open(table, known)
     return {name: _as_text_if_coded(table.get_column(name)) for name in table.columns}
@@ -67,6 +77,25 @@ def _as_text_if_coded(column: Any) -> Any:
         return column
     nw = _narwhals()
     return column.cast(nw.String) if column.dtype in (nw.Categorical, nw.Enum) else column
+
+
+def names_series(name: Hashable) -> bool:
+    """Tell whether a column of this name says which series it is.
+
+    >>> [names_series(name) for name in ("id", "RecordID", "stay_id", "Patient", "acid", "unit")]
+    [True, True, True, True, False, False]
+    """
+    snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(name)).lower()
+    return bool(WHO.fullmatch(snake))
+
+
+def names_times(name: Hashable) -> bool:
+    """Tell whether a column of this name says when.
+
+    >>> [names_times(name) for name in ("Hour", "charttime", "event_date", "update", "t2")]
+    [True, True, True, False, False]
+    """
+    return bool(WHEN.fullmatch(str(name).lower()))
 
 
 def check_name(name: Any, what: str) -> None:
@@ -274,7 +303,7 @@ def _narwhals() -> Any:
 def _open(frame: Any, names: Sequence[Hashable]) -> Any:
     """Return the frame as an eager narwhals dataframe, which has the named columns once at most."""
     nw = _narwhals()
-    frame = _without_repeats(frame, names)
+    frame = _without_repeats(_collected(frame), names)
     try:
         return nw.from_native(frame, eager_only=True)
     except TypeError:
@@ -290,9 +319,13 @@ def _open(frame: Any, names: Sequence[Hashable]) -> Any:
             return nw.from_native(_without_repeats(_interchange(frame), names), eager_only=True)
         raise TypeError(
             "frame must be a dataframe (pandas, polars, pyarrow, or any with __arrow_c_stream__ or "
-            f"__dataframe__) or a dict of vectors; got {type(frame).__name__}. "
-            "Collect a lazy frame first."
+            f"__dataframe__) or a dict of vectors; got {type(frame).__name__}. Make it one of these."
         ) from None
+
+
+def _collected(frame: Any) -> Any:
+    """Compute a lazy frame of polars."""
+    return frame.collect() if type(frame).__name__ == "LazyFrame" else frame
 
 
 def _without_repeats(frame: Any, names: Sequence[Hashable]) -> Any:

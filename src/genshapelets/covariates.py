@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from .series import RaggedSeries
 from .shown import few
-from .static import as_categories
+from .static import FEWEST, as_categories, refuse_names
 
 MOST_CATEGORIES = 50  # of one column: more are names, not categories
 FARTHEST = 5.0  # standard deviations: one wild number must not decide
@@ -216,6 +216,8 @@ def find_covariates(
             found.append(_standardised(series, "missing", name, name))
             continue
         categories = sorted(set(column) - {None})
+        if len(categories) == len(series) >= FEWEST:
+            refuse_names(name, ": each has one of its own")
         if len(categories) > MOST_CATEGORIES:
             raise ValueError(
                 f"the static covariate {name} has {len(categories)} categories, such as "

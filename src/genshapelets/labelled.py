@@ -9,14 +9,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import as_array, as_floats, as_instants, check_hashable, nulls_of, read_columns
+from .columns import (
+    as_array,
+    as_floats,
+    as_instants,
+    check_hashable,
+    names_series,
+    names_times,
+    nulls_of,
+    read_columns,
+)
 from .shown import cut
-from .tables import TIME, has_levels, name_series, read_long
+from .tables import has_levels, name_series, read_long
 
-SERIES = {"id", "ids", "case", "cases", "instance", "instances", "sample", "samples", "series",
-          "case_id", "instance_id", "sample_id", "series_id"}  # fmt: skip
 CHANNEL = {"channel", "channels", "feature", "features", "variable", "variables"}
-TIME_COLUMN = TIME - {"t"}  # which may be a temperature
+TIME = {"date", "dates", "datetime", "time", "timepoint", "timepoints", "times", "timestamp",
+        "timestamps"}  # fmt: skip  # an hour, say, may be measured, too
 NO_NUMBERS = ("str", "large_str", "cat", "dict", "enum", "date", "time", "period", "dur", "list",
               "array", "struct")  # fmt: skip  # how the names of other types begin
 CURE = "RaggedSeries.from_long(frame, series=…, time=…, channels=[…])"
@@ -89,6 +97,7 @@ def read_labelled(data: Any) -> Labelled:
 
 def refuse_long(frame: Any) -> None:
     """Refuse a frame whose rows are observations, or hold more than the values of a series."""
+    refuse_lazy(frame)
     if not hasattr(frame, "columns"):
         return
     names = _names(frame)
@@ -98,14 +107,25 @@ def refuse_long(frame: Any) -> None:
     strange = [
         name
         for place, (name, kind) in enumerate(zip(names, _types(frame), strict=True))
-        if str(name).lower() in SERIES | TIME_COLUMN
+        if names_series(name)
+        or (names_times(name) and str(name).lower() != "t")
         or str(kind).lower().startswith(NO_NUMBERS)
         or (str(kind) == "object" and any(map(_is_no_number, frame.iloc[:1, place])))
     ]
+    index: Any = getattr(frame, "index", None)
+    if hasattr(index, "to_numpy") and (hasattr(index, "freq") or names_times(index.name)):
+        raise TypeError(
+            "a dataframe given as it is has a univariate series in each row, but the index of this one "
+            "holds times. If it is one series, give it in a list, [frame]; if it is many, make them by "
+            f"{CURE}, after frame.reset_index(). If each row is a series, use "
+            "frame.reset_index(drop=True)."
+        )
     if strange:
         reason = f"column {strange[0]!r} does not hold values of a series"
     elif len(names) > 2 and _rises_within_blocks(frame):
         reason = f"{names[0]!r} repeats and {names[1]!r} rises within each, as in a long table"
+    elif hasattr(index, "to_numpy") and _repeats_with_others(frame):
+        reason = "its index repeats with other values, as in a long table"
     else:
         return
     raise TypeError(
@@ -115,8 +135,23 @@ def refuse_long(frame: Any) -> None:
     )
 
 
+def refuse_lazy(frame: Any) -> None:
+    """Refuse a frame of polars that is still to be computed."""
+    if type(frame).__name__ == "LazyFrame":
+        raise TypeError("a lazy frame has no rows yet. Give frame.collect().")
+
+
 def _is_no_number(cell: Any) -> bool:
     return isinstance(cell, str | datetime.date)
+
+
+def _repeats_with_others(frame: Any) -> bool:
+    """Tell whether rows of one label differ: in a bootstrap sample they are the same."""
+    if frame.index.is_unique:
+        return False
+    labelled = frame.set_axis(range(1, 1 + len(frame.columns)), axis=1)
+    rows = labelled.rename_axis(0).reset_index()
+    return bool((rows.duplicated([0]) & ~rows.duplicated()).any())
 
 
 def _rises_within_blocks(frame: Any, least: int = 8) -> bool:
@@ -162,6 +197,7 @@ def _has_labels(item: Any) -> bool:
 
 def _read_one(item: Any, what: str) -> Labelled:
     """Read one series: (n_channels, n_times) values, its times, names of its channels."""
+    refuse_lazy(item)
     if _has_dims(item):
         one = _read_dims(item.expand_dims("case"))
         times = np.arange(one.values.shape[2]) if one.times is None else one.times
@@ -178,7 +214,7 @@ def _read_one(item: Any, what: str) -> Labelled:
         return Labelled(values[None], _times_of(index, len(values), what), None, None)
     names = _names(item)
     for name in names:
-        if str(name).lower() in SERIES:
+        if names_series(name):
             raise ValueError(
                 f"column {name!r} of {what} looks like the name of the series, not like a channel. "
                 f"Leave it out, or make series of one table by {CURE}."
@@ -201,7 +237,7 @@ def _read_one(item: Any, what: str) -> Labelled:
 
 def _is_time(name: Any, column: Any) -> bool:
     """Tell whether a column is the times: by its type, or by a name that no measurement has."""
-    return column.dtype.kind == "M" or str(name).lower() in TIME_COLUMN
+    return column.dtype.kind == "M" or str(name).lower() in TIME
 
 
 def _times_of(index: Any, n_times: int, what: str) -> NDArray[Any]:
@@ -304,8 +340,8 @@ def _read_dims(data: Any) -> Labelled:
 
 def _roles(dims: Sequence[Any]) -> tuple[Any, Any, Any]:
     """Return the dimensions of series, of time and, if there is one, of channels."""
-    kinds = (SERIES, TIME, CHANNEL)
-    known = [[dim for dim in dims if str(dim).lower() in kind] for kind in kinds]
+    kinds = (names_series, names_times, lambda dim: str(dim).lower() in CHANNEL)
+    known = [[dim for dim in dims if is_it(dim)] for is_it in kinds]
     unknown = [dim for dim in dims if not any(dim in found for found in known)]
     if len(dims) == 3 and len(unknown) == 1:
         known = [found or unknown for found in known]  # it is what the others are not

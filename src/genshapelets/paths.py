@@ -15,6 +15,7 @@ from .checks import in_seconds
 from .columns import as_instants
 from .kernels import kernel, once, run
 from .series import RaggedSeries
+from .shown import count
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -82,7 +83,8 @@ class Paths:
     def __repr__(self) -> str:
         regular = int((self.step > 0).sum())
         return (
-            f"Paths({len(self)} paths, {self.n_channels} channels, {len(self.knots)} knots, "
+            f"Paths({count(len(self), 'path')}, {count(self.n_channels, 'channel')}, "
+            f"{count(len(self.knots), 'knot')}, "
             f"{regular} regularly sampled)"
         )
 

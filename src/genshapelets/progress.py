@@ -11,6 +11,7 @@ from typing import Any
 
 from .durations import about
 from .pace import ENOUGH, Pace
+from .shown import count
 
 LONG = 120.0  # seconds left, from which on a fit that shows nothing else logs a word
 
@@ -59,7 +60,9 @@ class Progress:
         if leg is None or self.unwritten is None:
             return
         left = self.pace.seconds_left()
-        where = f"epoch {self.pace.epoch}/{self.pace.n_epochs}, {leg.n_shapelets} shapelets"
+        where = (
+            f"epoch {self.pace.epoch}/{self.pace.n_epochs}, {count(leg.n_shapelets, 'shapelet')}"
+        )
         said = [] if left is None else [f"about {about(left)} left"]
         said += [f"{name.replace('_', ' ')} {value:.4g}" for name, value in self.unwritten.items()]
         self.written, self.unwritten = time.monotonic(), None

@@ -13,6 +13,7 @@ from .arrays import DOUBLE_EPS, flatten, listed, match_times, offsets_of, precis
 from .checks import NANOSECONDS, Rows, as_names, check_sizes, check_values, checked_times
 from .columns import as_floats
 from .labelled import as_ids, is_labelled, read_labelled, refuse_long
+from .shown import count
 from .static import as_categories, read_static
 from .tables import only_observed, read_long
 
@@ -22,6 +23,13 @@ class OneSeries(NamedTuple):
 
     times: NDArray[np.float64]
     values: NDArray[Any]
+
+    def __repr__(self) -> str:
+        return (
+            f"OneSeries({count(len(self.values), 'channel')}, {count(len(self.times), 'time')} from "
+            f"{self.times[0]:g} to {self.times[-1]:g}, {np.isnan(self.values).mean():.1%} of values "
+            f"missing, {self.values.dtype})"
+        ).replace("%", " %")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -112,7 +120,8 @@ class RaggedSeries:
             - a sequence of dataframes, or a dict of them by id: times down the rows, channels across.
               Times are a column of dates or one named "time" or the like, else the index of pandas;
               rows of others are counted 0, 1, 2, …;
-            - a pandas frame with an index of two levels, series and time;
+            - a pandas frame with an index of two levels, series and time, or time and series if
+              their names or types say so;
             - a pandas frame with a vector in each cell: a row for each series, a column for each
               channel;
             - an array of xarray with dimensions named case, time and channel, in any order.
@@ -188,7 +197,8 @@ class RaggedSeries:
         series, time : str
             Names of the columns (or levels of a pandas index) that say which series, and when: numbers,
             datetimes or dates (datetimes with a zone become UTC), or pandas periods, which count from
-            their start. If they are not given: the levels of the index.
+            their start. If they are not given: the levels of the index, the
+            time second unless names or types say that it is first.
         channels : sequence of str
             The columns of values; all others if series and time are taken from the index. With
             `variable`: the variables to take, in this order (others are left out; one that is nowhere
@@ -315,7 +325,8 @@ class RaggedSeries:
         by : str, optional
             Column of a table that names the series, as `series_ids` do; rows may then be in any
             order. By default the index of a pandas frame does, unless it just counts rows; other
-            tables are in the order of the series.
+            tables are in the order of the series. A column that looks like the names of series
+            is refused as a covariate.
 
         Examples
         --------
@@ -429,8 +440,9 @@ class RaggedSeries:
 
         Parameters
         ----------
-        series : int or list of ints, optional
-            Which series; by default the first four.
+        series : int, id, or list of them, optional
+            Which series, by position or, if no position is meant, by `series_ids`; by default the
+            first four.
         channels : str, int, or list of them, optional
             Which channels, by name or number; by default the first six.
         ax : matplotlib axes, optional

@@ -9,8 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import Column, as_floats, check_name, each_column, is_default, read_columns
-from .shown import few
+from .columns import (
+    Column,
+    as_array,
+    as_floats,
+    check_name,
+    each_column,
+    is_default,
+    names_series,
+    read_columns,
+)
+from .shown import count, few
+
+FEWEST = 5  # series: of fewer, what is known may differ in all, or equal their ids, by chance
 
 
 def read_static(
@@ -18,7 +29,7 @@ def read_static(
 ) -> dict[str, NDArray[Any]]:
     """Read what is known of each series as a whole; see `RaggedSeries.with_static`."""
     if isinstance(static, np.ndarray | list | tuple) or hasattr(static, "detach"):
-        array = as_floats(static, "static")
+        array = _as_objects(static)
         if array.ndim != 2:
             raise ValueError(
                 "static must be a table, or an array (n_series, n_covariates); got an array of shape "
@@ -48,16 +59,19 @@ def read_static(
         raise ValueError("static must have at least one column; got none.")
     if "" in names:
         raise ValueError("a static covariate must have a name; got an empty one. Name its column.")
-    columns = dict(
-        zip(map(str, names), map(_as_static, names, read_columns(static, names)), strict=True)
-    )
+    read = read_columns(static, names)
+    columns = dict(zip(map(str, names), map(_as_static, names, read), strict=True))
+    for name, column in zip(names, read, strict=True):
+        if names_series(name) or _equals(column.array, series_ids):
+            refuse_names(name, "")
     n_rows = len(next(iter(columns.values())))
     rows = np.arange(n_series)
     if ids is not None and series_ids is not None:
         rows = _rows_of(series_ids, ids)
     elif n_rows != n_series:
         raise ValueError(
-            f"static must have one row for each series; got {n_rows} rows for {n_series} series."
+            f"static must have one row for each series; got {count(n_rows, 'row')} for {n_series} "
+            "series."
         )
     return {name: column[rows] for name, column in columns.items()}
 
@@ -66,6 +80,36 @@ def as_categories(column: NDArray[Any]) -> NDArray[Any]:
     """A static column as text, None = missing: one without any entry may have come as NaN."""
     is_empty = column.dtype.kind == "f" and bool(np.isnan(column).all())
     return np.full(len(column), None, dtype=object) if is_empty else column
+
+
+def refuse_names(name: Hashable, why: str) -> None:
+    """Refuse a column that says which series a row is of."""
+    raise ValueError(
+        f"the static column {name!r} looks like the name of a series, not like a covariate{why}. Find "
+        f"rows by it: static.set_index({name!r}) of pandas, or series.with_static(static, by={name!r}). "
+        "Or leave it out; if it is a covariate, rename it or merge categories."
+    )
+
+
+def _equals(column: NDArray[Any], series_ids: NDArray[Any] | None) -> bool:
+    """Tell whether a column holds the ids of all series, each entry once."""
+    if series_ids is None or len(series_ids) < FEWEST:
+        return False
+    entries = set(column.tolist())
+    return len(entries) == len(column) and set(series_ids.tolist()) <= entries
+
+
+def _as_objects(static: Any) -> NDArray[Any]:
+    """An array of numbers as floats; one in which there is text as it was given, as objects."""
+    array = as_array(static, "static")
+    if array.dtype.kind == "U" and isinstance(static, list | tuple):
+        array = np.array(static, dtype=object)  # numbers beside text have become text
+    if array.dtype.kind == "U":
+        raise TypeError(
+            "static must hold numbers or text as they are; in an array of text numbers are text, too. "
+            'Give a table, such as {"age": [61, 47], "sex": ["F", "M"]}.'
+        )
+    return array if array.dtype == object else as_floats(array, "static")
 
 
 def _as_static(name: Hashable, column: Column) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import warnings
 from collections.abc import Hashable
 from typing import Any, NamedTuple
@@ -9,12 +10,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import as_floats, as_instants, check_name, factorise, read_columns
+from .columns import (
+    as_floats,
+    as_instants,
+    check_name,
+    factorise,
+    names_series,
+    names_times,
+    read_columns,
+)
 from .names import CHOICES
 from .shown import few
-
-TIME = {"date", "dates", "datetime", "t", "time", "timepoint", "timepoints", "times", "timestamp",
-        "timestamps"}  # fmt: skip
 
 
 class LongTable(NamedTuple):
@@ -190,15 +196,24 @@ def _with_index(
             "from_long needs series= and time=, names of columns, unless a pandas index holds both; "
             f"the levels of the index are {levels}. Name the two."
         )
-    if missing == 2 and _is_time_level(frame, left[0]) and not _is_time_level(frame, left[1]):
+    if missing == 2 and _says_time_first(frame, *left):
         left.reverse()
     series = left.pop(0) if series is None else series
     time = left.pop(0) if time is None else time
     return frame, series, time, others if missing == 2 else None
 
 
-def _is_time_level(frame: Any, name: Any) -> bool:
-    return frame[name].dtype.kind == "M" or str(name).lower() in TIME
+def _says_time_first(frame: Any, first: Any, second: Any) -> bool:
+    """Tell whether, by types or else by names, the first level is the time and the second the series."""
+    times = [_holds_dates(frame[level]) or names_times(level) for level in (first, second)]
+    who = [names_series(level) for level in (first, second)]
+    return times == [True, False] or (times[0] == times[1] and who == [False, True])
+
+
+def _holds_dates(column: Any) -> bool:
+    if column.dtype.kind == "O" and len(column):
+        return hasattr(column.dtype, "freq") or isinstance(column.iloc[0], datetime.date)
+    return column.dtype.kind == "M"
 
 
 def name_series(index: int, series_ids: NDArray[Any] | None) -> str:

@@ -197,7 +197,7 @@ class GeneralisedShapeletTransform(nn.Module):
             series = RaggedSeries.from_arrays(series)
         if series.n_channels != self.shapelets.n_channels:
             raise ValueError(
-                f"the series have {series.n_channels} channels, the shapelets "
+                f"the series have {count(series.n_channels, 'channel')}, the shapelets "
                 f"{self.shapelets.n_channels}. Give series with the channels of the shapelets."
             )
         return series if isinstance(series, Paths) else paths_of(series, self.fill)

@@ -23,6 +23,7 @@ from ..estimators.files import save
 from ..estimators.parameters import check_parameters
 from ..explain.report import write_report
 from ..saving import check_saving
+from ..shown import count
 from ..writing import check_writable
 from .terminal import UsageError, output, report, say
 
@@ -64,7 +65,7 @@ def fit(args: argparse.Namespace) -> None:
     model.set_params(n_jobs=None, verbose=0)  # these were for this run
     path = _save(model, args)
     if not args.quiet or path != args.out:
-        say(f"wrote {path}, a {estimator.__name__} after {model.n_iter_} epochs.")
+        say(f"wrote {path}, a {estimator.__name__} after {count(model.n_iter_, 'epoch')}.")
 
 
 def _save(model: Any, args: argparse.Namespace) -> str:
@@ -151,6 +152,7 @@ def info(args: argparse.Namespace) -> None:
         "model": type(model).__name__,
         **_answers(model),
         "channels": list(model.channel_names_ or []) or model.n_channels_in_,
+        **_covariates(model),
         "times": "datetimes, lengths in seconds" if model.has_datetimes_ else "numbers",
         "shapelets": len(lengths),
         "lengths": {"shortest": lengths.min(), "longest": lengths.max()},
@@ -166,6 +168,16 @@ def _answers(model: Any) -> dict[str, Any]:
     if model.target_names_ is not None:
         return {"targets": list(model.target_names_)}
     return {"classes": model.classes_.tolist()} if hasattr(model, "classes_") else {}
+
+
+def _covariates(model: Any) -> dict[str, Any]:
+    """What a model weighs beside its shapelets: columns that --static has to give, and the rest."""
+    known = model.model_.covariates
+    if known is None:
+        return {}
+    summaries = [name for name in known.names if name not in known.columns]
+    said = {"static": list(known.columns), "summaries": summaries}
+    return {name: names for name, names in said.items() if names}
 
 
 def _load(args: argparse.Namespace, predicts: bool = False) -> Any:
@@ -192,16 +204,26 @@ def _read(args: argparse.Namespace, model: Any = None, labelled: bool = False) -
     if os.path.isdir(args.data):
         raise UsageError(f"--format is for files; {args.data} is a folder.")
     is_table = any(getattr(args, name) is not None for name in COLUMNS)
-    ending = args.format or ("csv" if is_table else "ts")
     with tempfile.TemporaryDirectory() as folder:
-        copy = os.path.join(folder, f"data.{ending}")
+        copy = os.path.join(folder, "data")
         with open(copy, "wb") as file, _opened(args.data) as source:
             shutil.copyfileobj(source, file)
+        ending = args.format or (_kind_of_table(copy) if is_table else "ts")
+        copy = shutil.move(copy, f"{copy}.{ending}")
         try:
             return _read_file(argparse.Namespace(**vars(args) | {"data": copy}), model, labelled)
         except (UsageError, ValueError) as error:
             kind = UsageError if isinstance(error, UsageError) else ValueError
             raise kind(str(error).replace(copy, _named(args.data))) from error
+
+
+def _kind_of_table(path: str) -> str:
+    """Tell a table by how it begins."""
+    with open(path, "rb") as file:
+        first = file.readline(100_000)
+    if first.startswith(b"PAR1"):
+        return "parquet"
+    return "tsv" if first.count(b"\t") > first.count(b",") else "csv"
 
 
 def _opened(path: str) -> Any:

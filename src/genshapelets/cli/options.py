@@ -167,8 +167,8 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--format", choices=FORMATS,
-        help="of standard input, or of a file whose ending does not say; default: csv if columns "
-        "are named, else ts",
+        help="of standard input, or of a file whose ending does not say; default: if columns are "
+        "named, what its beginning says, else ts",
     )  # fmt: skip
     table = parser.add_argument_group("columns of a table (CSV, TSV or Parquet)")
     table.add_argument("--series", metavar="COL", help="which series a row belongs to")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..columns import as_array, is_default
-from ..labelled import as_ids
+from ..labelled import as_ids, refuse_lazy
 from ..series import RaggedSeries
 from ..shown import few
 
@@ -19,9 +19,11 @@ def in_order(y: Any, series: RaggedSeries, what: str = "y") -> Any:
 
     By id: a dict or, if the series have `series_ids`, a pandas object whose index does more than count.
     """
+    refuse_lazy(y)
     if hasattr(y, "detach"):
         return as_array(y, what)
-    ids, index = series.series_ids, getattr(y, "index", None)
+    ids = series.series_ids
+    index: Any = getattr(y, "index", None)
     if isinstance(y, Mapping):
         if ids is None:
             raise TypeError(
@@ -42,7 +44,7 @@ def in_order(y: Any, series: RaggedSeries, what: str = "y") -> Any:
     place = {name: n for n, name in enumerate(known)}
     where = np.array([place.get(name, -1) for name in wanted])
     if (where < 0).all():
-        if names.dtype.kind in "iu" and len(y) == len(series):  # rows of what counted from 0
+        if len(y) == len(series) and not isinstance(y, Mapping) and _may_count(index, ids):
             return y
         raise ValueError(
             f"{what} is by id, but its ids are others: {few(names.tolist(), repr)}. The series are "
@@ -73,6 +75,16 @@ def in_order(y: Any, series: RaggedSeries, what: str = "y") -> Any:
         entries = list(y.values())
         return [entries[n] for n in where]
     return y.iloc[where]
+
+
+def _may_count(index: Any, ids: Any) -> bool:
+    """Tell whether an index may be rows of what counted from 0, as scikit-learn selects them.
+
+    Not if it has a name, or holds the ids in another form.
+    """
+    if index.dtype.kind not in "iu" or index.name is not None:
+        return False
+    return not set(map(str, index)) & set(map(str, ids.tolist()))
 
 
 def _check_not_ids(ids: Any, what: str) -> None:

@@ -22,7 +22,7 @@ from ..paths import Array, Index, Paths, interpolate
 from ..procedures import Given, Procedure, build
 from ..progress import Progress
 from ..series import RaggedSeries
-from ..shown import count
+from ..shown import count, few
 from ..sizes import (
     FEWEST_HELD_OUT,
     Cut,
@@ -63,10 +63,11 @@ class Fitted:
     sources: Sources | None = None
 
     def __repr__(self) -> str:
-        shapelets = self.model.transform.shapelets
+        shapelets, known = self.model.transform.shapelets, self.model.covariates
+        beside = "" if known is None else f", covariates {few(known.names)}"
         return (
             f"Fitted({count(shapelets.n_shapelets, 'shapelet')}, "
-            f"{count(shapelets.n_channels, 'channel')}, {count(shapelets.n_knots, 'knot')})"
+            f"{count(shapelets.n_channels, 'channel')}, {count(shapelets.n_knots, 'knot')}{beside})"
         )
 
 

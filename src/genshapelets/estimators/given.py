@@ -18,6 +18,7 @@ from ..paths import observed
 from ..preprocessing import Preprocessing
 from ..procedures import PREPROCESSING
 from ..series import OneSeries, RaggedSeries
+from ..shown import count
 from .by_id import in_order
 from .goals import checked_weight, targets_of
 from .parameters import check_parameters, check_used
@@ -95,7 +96,8 @@ class TakesSeries:
         self: Any, series: RaggedSeries, y: Any, sample_weight: Any
     ) -> tuple[RaggedSeries, Any, NDArray[np.float64]]:
         """Series, targets and weights without those series whose weight is 0; names of several."""
-        weight = checked_weight(in_order(sample_weight, series, "sample_weight"), len(series))
+        given = in_order(sample_weight, series, "sample_weight")
+        weight = checked_weight(given, len(series))
         y, names = targets_of(in_order(y, series), len(series))
         if names is not None:
             named = (name or self._TARGET.format(n) for n, name in enumerate(names))
@@ -120,7 +122,7 @@ class TakesSeries:
                 )
                 hint += "series of several channels is X[None].)"
             raise ValueError(
-                f"X has {series.n_channels} channels, but {name} was fitted on "
+                f"X has {count(series.n_channels, 'channel')}, but {name} was fitted on "
                 f"{self.n_channels_in_}. {hint}"
             )
         here, there = series.channel_names, self.channel_names_

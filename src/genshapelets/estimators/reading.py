@@ -44,6 +44,14 @@ class Readable:
         rows.append(("their lengths", f"{shortest} to {longest}" if len(lengths) > 1 else shortest))
         names = "" if self.channel_names_ is None else f": {few(self.channel_names_)}"
         rows.append(("channels", f"{self.n_channels_in_}{names}"))
+        known = self.model_.covariates
+        if known is not None and known.columns:
+            rows.append(
+                ("static, which predict needs", f"{len(known.columns)}: {few(known.columns)}")
+            )
+        if known is not None and len(known.names) > len(known.columns):
+            beside = [name for name in known.names if name not in known.columns]
+            rows.append(("summaries of channels", f"{len(beside)}: {few(beside)}"))
         path = self.path_
         if path is not None:
             (score,) = path.score[path.n_shapelets == path.chosen]

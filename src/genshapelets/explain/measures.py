@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..estimators.base import ShapeletEstimator
+from ..shown import count
 from ..sources import random_discrepancy
 from .matches import ShapeletMatches
 from .overall import ModelExplanation, Order, explain_model
@@ -35,7 +36,7 @@ class Interpretability:
         segments of its length; mean over shapelets. 0: shapelets are pieces of the data, 1: they are
         no more alike than chance. (Of roots, for the classical discrepancy, which is a sum of squares.)
     sparsity : float
-        How many shapelets (and covariates) carry 90 % of the predicted answer, the sizes of all
+        How many shapelets and covariates carry 90 % of the predicted answer, the sizes of all
         contributions taken together; mean over series.
     channels : float
         How many channels hold 90 % of a shapelet's metric, that is of the squares of its weights on
@@ -45,6 +46,8 @@ class Interpretability:
         training series have observed in that channel. A level-free or scale-free shapelet counts as
         it is compared with its nearest training segment.
     n_shapelets : int
+    n_covariates : int
+        Facts that are weighed beside the shapelets.
     """
 
     n_classes: int
@@ -55,6 +58,7 @@ class Interpretability:
     channels: float
     outside: float
     n_shapelets: int
+    n_covariates: int = 0
 
     def __repr__(self) -> str:
         names = [name for name in vars(self) if getattr(self, name) is not None]
@@ -63,9 +67,12 @@ class Interpretability:
         )
 
     def __str__(self) -> str:
+        all_of = count(self.n_shapelets, "shapelet")
+        if self.n_covariates:
+            all_of += f" and {count(self.n_covariates, 'covariate')}"
         said = (
             f"a shapelet is {self.closeness:.2f} times as far from its nearest training segment as from "
-            f"a random one\n{self.sparsity:.1f} of {self.n_shapelets} shapelets carry 90 % of an answer"
+            f"a random one\n{self.sparsity:.1f} of {all_of} carry 90 % of an answer"
             f"\n{self.channels:.1f} channels hold 90 % of a shapelet's metric\n"
             f"{100 * self.outside:.1f} % of its knots are outside the range of the training series"
         )
@@ -134,7 +141,7 @@ def measure(
         )
         present = np.isin(learnt.classes, learnt.labels)
         own = float((there & (learnt.nearest_label[top] == learnt.classes))[present].mean())
-    estimator = learnt.explanation.estimator
+    estimator, known = learnt.explanation.estimator, learnt.explanation.covariates
     model, some = estimator.model_, np.random.default_rng(random_state)
     with estimator._threads():
         random = random_discrepancy(
@@ -153,6 +160,7 @@ def measure(
         channels=_channels(learnt.matches),
         outside=_outside(learnt.matches),
         n_shapelets=learnt.matches.n_shapelets,
+        n_covariates=0 if known is None else len(known.names),
     )
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..paths import Index
 from ..series import RaggedSeries
+from ..shown import few
 from .drawing import STYLES, WINDOWS, add_legend, grid_of_axes, label_time, said
 from .matches import place
 
@@ -19,7 +20,7 @@ MANY = 150  # observations whose dots would hide the line
 def plot_batch(batch: RaggedSeries, series: Any, channels: Any, axes: Any) -> NDArray[Any]:
     """Draw series of a batch; see `RaggedSeries.plot`."""
     names = batch.channel_names or tuple(f"channel {d}" for d in range(batch.n_channels))
-    chosen = _positions(series, len(batch), MOST_SERIES, "series")
+    chosen = _positions(_found(batch, series), len(batch), MOST_SERIES, "series")
     if channels is not None:
         asked = [channels] if isinstance(channels, str | int | np.integer) else list(channels)
         for name in asked:
@@ -65,6 +66,20 @@ def _draw(
         times, values, style, color=color, lw=1.2, marker="o", ms=3, markevery=dots.tolist(),
         label=label,
     )  # fmt: skip
+
+
+def _found(batch: RaggedSeries, asked: Any) -> Any:
+    """Series as positions; what is none may be an id."""
+    if asked is None or batch.series_ids is None:
+        return asked
+    ids = batch.series_ids.tolist()
+    each = asked.tolist() if hasattr(asked, "tolist") else asked
+    each = each if isinstance(each, list) else [each]
+    is_position = [isinstance(one, int | np.integer) and 0 <= one < len(ids) for one in each]
+    for one, known in zip(each, is_position, strict=True):
+        if not known and one not in ids:
+            raise ValueError(f"there is no series {one!r}; there are {few(ids, repr)}.")
+    return [one if known else ids.index(one) for one, known in zip(each, is_position, strict=True)]
 
 
 def _positions(asked: Any, count: int, most: int, what: str) -> Index:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..paths import Array, Index
+from ..shown import count
 from .drawing import (
     AGAINST,
     SEGMENT,
@@ -162,7 +163,7 @@ def plot_contributions(
     sizes = parts[order].tolist()
     n_others = len(parts) - len(order)
     if n_others:
-        names.append(f"{n_others} others")
+        names.append(count(n_others, "other"))
         sizes.append(parts.sum() - parts[order].sum())
     names.append("bias")
     sizes.append(explanation.bias[column])

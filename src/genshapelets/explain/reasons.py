@@ -101,7 +101,7 @@ class Reasons:
             said = f"what series {self.series} says of {self.answer}: it"
         lines = [f"  {one}" for one in self.reasons]
         if self.n_others:
-            lines.append(f"  {self.n_others} others together: {self.rest:+.2f}")
+            lines.append(f"  {count(self.n_others, 'other')} together: {self.rest:+.2f}")
         return "\n".join([said, *lines])
 
     @property

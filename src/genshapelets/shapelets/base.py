@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from ..columns import as_array, as_floats, check_tensor
 from ..described import Described
+from ..shown import count
 
 # Log of the shortest length relative to the longest: above the underflow of float32.
 SHORTEST = -60.0
@@ -127,7 +128,8 @@ class ShapeletFamily(Described, nn.Module):
         """Describe the settings for `repr`."""
         settings = "".join(f", {name}={value!r}" for name, value in self.config().items())
         return (
-            f"{self.n_shapelets} shapelets, {self.n_channels} channels, {self.n_knots} knots, "
+            f"{count(self.n_shapelets, 'shapelet')}, {count(self.n_channels, 'channel')}, "
+            f"{count(self.n_knots, 'knot')}, "
             f"max_length={float(self.max_length):g}{settings}"
         )
 

@@ -77,11 +77,13 @@ def about_model(estimator: ShapeletEstimator) -> dict[str, Any]:
     """Its parameters, kinds of shapelets, and how training went."""
     history = getattr(estimator, "history_", {})
     weights = getattr(estimator, "class_weight", None)
+    known = estimator.model_.covariates
     n_epochs = max(map(len, history.values()), default=0)
     drawn = np.unique(np.linspace(0, n_epochs - 1, MANY_EPOCHS).round().astype(int))
     return {
         "estimator": type(estimator).__name__,
         "log": estimator.model_.log,
+        "covariates": 0 if known is None else len(known.names),
         "weighted": None if weights is None else said(weights),
         "sizes": _sizes(estimator),
         "kinds": _kinds(estimator),

@@ -211,7 +211,8 @@ function readability() {
     panel.append(el("p", {}, `Not measured: ${contents.refusal}`));
     return panel;
   }
-  const said = [];
+  const said = [],
+    facts = found.n_covariates ? [plural(found.n_covariates, "covariate")] : [];
   if (found.unique !== null)
     said.push([
       percent(found.unique),
@@ -228,7 +229,7 @@ function readability() {
   ]);
   said.push([
     number(Number(found.sparsity.toPrecision(3))),
-    `of ${plural(found.n_shapelets, "shapelet")} carry 90 % of a prediction, on average`,
+    `of ${[plural(found.n_shapelets, "shapelet"), ...facts].join(" and ")} carry 90 % of a prediction, on average`,
   ]);
   if (channelNames.length > 1)
     said.push([

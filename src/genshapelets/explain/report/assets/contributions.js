@@ -88,7 +88,7 @@ function contributions() {
   for (const [name, value, part] of asked.beside)
     rows.push(
       line(
-        [label(name), ` = ${value}`],
+        [label(name), ` = ${/^-[\d.]/.test(value) ? minus(value) : value}`],
         [
           el("td", {}, tilt(part / largest)),
           el("td", { class: "amount", "data-part": part }, signed(part, say)),
@@ -96,8 +96,11 @@ function contributions() {
         "beside",
       ),
     );
-  const others = asked.others,
-    kind = asked.beside.length ? "" : others === 1 ? " shapelet" : " shapelets";
+  const left = shapelets.length - asked.parts.length,
+    others = [
+      [left, "shapelet"],
+      [asked.others - left, "covariate"],
+    ].filter(([count]) => count);
   rows.unshift(
     line(
       "Starting point: a usual training series",
@@ -108,7 +111,9 @@ function contributions() {
   if (asked.rest !== null)
     rows.push(
       line(
-        others === 1 ? `The other${kind || " one"}` : `All ${others} other${kind || "s"} together`,
+        asked.others === 1
+          ? `The other ${others[0][1]}`
+          : `${others.length > 1 ? "" : "All "}${others.map(([count, what]) => plural(count, `other ${what}`)).join(" and ")} together`,
         [
           el("td", {}, tilt(asked.rest / largest)),
           el("td", { class: "amount", "data-part": asked.rest }, signed(asked.rest, say)),
@@ -168,15 +173,17 @@ function contributions() {
         ? "Bars to the right speak for it, bars to the left against it, "
         : "Bars to the right raise it, bars to the left lower it, ",
       "counted from a usual training series. ",
-      `${plural(asked.parts.length, "shapelet")} of ${whole(shapelets.length)} `,
-      asked.beside.length ? `and ${plural(asked.beside.length, "covariate")} ` : "",
+      `${whole(asked.parts.length)} of ${plural(shapelets.length, "shapelet")} `,
+      asked.beside.length
+        ? `and ${whole(asked.beside.length)} of ${plural(contents.model.covariates, "covariate")} `
+        : "",
       asked.parts.length + asked.beside.length === 1 ? "carries " : "carry ",
       `${percent(asked.carried)} of all that is added and taken away. `,
       el("span", { class: "hint" }, "Press a number to mark its window above."),
     ),
     table(
       classes ? "Contributions to the score" : "Contributions to the number",
-      ["Shapelet", "match", "", "adds"],
+      [asked.beside.length ? "Shapelet, covariate" : "Shapelet", "match", "", "adds"],
       rows,
       { class: "parts" },
     ),

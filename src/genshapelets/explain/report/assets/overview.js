@@ -7,6 +7,9 @@ function overview() {
   byId("lead").append(
     `This model ${what} by ${plural(shapelets.length, "shapelet")}: short shapes that it learnt to look for. `,
     "A series is judged by how closely each of them is found somewhere in it.",
+    model.covariates
+      ? ` Beside them it weighs ${plural(model.covariates, "covariate")}, facts about a series as a whole${examples()}.`
+      : "",
   );
   notes();
   if (!scores)
@@ -24,6 +27,12 @@ function overview() {
   byId("footer").append(
     `Written by genshapelets ${contents.version}. Charts by Apache ECharts, licensed under the Apache License 2.0. This page is complete: it fetches nothing.`,
   );
+}
+
+function examples() {
+  const names = contents.beside.slice(0, 3).map(([name]) => cut(name));
+  if (!names.length) return "";
+  return `${contents.model.covariates > names.length ? ", such as" : ":"} ${names.join(", ")}`;
 }
 
 function notes() {

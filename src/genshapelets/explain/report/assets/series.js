@@ -52,7 +52,9 @@ function why() {
       {},
       el("span", { class: "hint" }, "Choose a series to see "),
       el("span", { class: "printed" }, "For one series: "),
-      "where its most telling shapelets were found, and what each of them adds to the prediction.",
+      "where its most telling shapelets were found, and what each of them ",
+      contents.model.covariates ? "and each covariate " : "",
+      "adds to the prediction.",
     ),
     el(
       "div",

@@ -96,7 +96,7 @@ function card(one) {
       { class: "soft" },
       `${one.length} long, ${percent(one.share)} of a usual series`,
       unseen(one),
-      `. It makes up ${percent(one.weight)} of all contributions.`,
+      `. It makes up ${percent(one.weight)} of all contributions${contents.model.covariates ? " of shapelets" : ""}.`,
     ),
     pulls(one, one.pulls?.length > 7 ? strongest(one.pulls) : one.pulls),
     occurrences(one),
