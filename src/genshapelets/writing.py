@@ -96,11 +96,16 @@ def _begun(target: str) -> tuple[int, str]:
     folder, prefix = os.path.split(_prefix(target))
     while True:
         handle, partial = tempfile.mkstemp(".partial", prefix, folder)
-        with suppress(OSError):  # a file system without locks
+        try:
             _lock(handle)
-        if os.path.exists(partial):
+            is_ours = os.path.exists(partial)
+        except BlockingIOError:
+            is_ours = False
+        except OSError:  # a file system without locks
+            is_ours = True
+        if is_ours:
             return handle, partial
-        os.close(handle)  # taken for left over just before it was locked
+        os.close(handle)  # somebody took it for left over before it was locked
 
 
 def _lock(handle: int) -> None:
