@@ -22,14 +22,14 @@ def narrow(model: ShapeletModel, paths: Paths, task: Task, n_channels: int) -> N
     """Leave to each shapelet at most so many channels, as far as its discrepancy can leave out any.
 
     Those of its largest weights, none much fainter than the largest. Of these, one after another goes
-    without which the model's loss does not rise.
+    without which the loss of the model, as it is, does not rise; each shapelet is judged by itself.
     """
     weights = _weights(model)
     largest = weights.argsort(dim=1, descending=True, stable=True)
     left_out = weights < FAINT * weights.amax(dim=1, keepdim=True)
     measure = model.transform.discrepancy
     measure.leave_out(left_out.scatter(1, largest[:, n_channels:], True))
-    order = np.lexsort(task.truth.cpu().numpy().T)  # of like targets, so many as there are in all
+    order = np.lexsort(task.truth.cpu().numpy().T)  # so that each class keeps its share
     some = order[:: math.ceil(len(order) / SEEN)]
     index = torch.from_numpy(some).to(task.target.device)
     task = replace(task, target=task.target[index], weight=task.weight[index])

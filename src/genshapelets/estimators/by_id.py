@@ -49,7 +49,8 @@ def in_order(y: Any, series: RaggedSeries, what: str = "y") -> Any:
         raise ValueError(
             f"{what} is by id, but its ids are others: {few(names.tolist(), repr)}. The series are "
             f"{few(ids.tolist(), repr)}. "
-            f"If it is in the order of the series, give {what}.to_numpy()."
+            f"If it is in the order of the series, give {what}.to_numpy(); if not, an index "
+            "of their ids, of the same type."
         )
     if (where < 0).any():
         lacking = ids[where < 0]
